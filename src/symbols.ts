@@ -5,6 +5,7 @@ export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/p
 export type { OptionWords } from './base/problems/option-words.ts';
 export type { BlockingSource } from './base/streams/blocking-source.ts';
 export { BufferSource, type ByteSource } from './base/streams/byte-source.ts';
+export type { AbortSignalLike } from './base/streams/cancellation.ts';
 export type { Compression, Decompressor } from './base/streams/decompressor.ts';
 export type { RecordingContext } from './base/streams/recording-input.ts';
 export type { ExactInteger } from './base/text/exact-integer.ts';

@@ -4,8 +4,10 @@ import { LIBRARY_OPTIONS } from '../base/problems/option-words.ts';
 import { type BlobLike, isBlob } from '../base/streams/blob-source.ts';
 import { cancellable } from '../base/streams/cancellation.ts';
 import type { NamedFile } from '../base/streams/named-file.ts';
+import { cancellableFiles } from '../symbolizer/cancellable-files.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
 import { BytesInput } from './bytes-input.ts';
+import { DecodedRecordings } from './decoded-recordings.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from './open-options.ts';
 import { firstSymbolOption, type ReadingOptions, symbolizerOptions } from './options.ts';
@@ -47,7 +49,7 @@ function inputOf(input: Uint8Array | BlobLike | Iterable<NamedFile>, options: Op
 
 /**
  * Merges profiles of several recordings into one, as the command line does with several inputs.
- * @throws PerfconvError `usage` for none
+ * @throws PerfconvError `usage` for none; the reason of the options' signal
  */
 export async function mergeProfiles(profiles: Iterable<Profile>, options: MergeOptions = {}): Promise<Profile> {
   return mergeDecoded(profiles, options, DecodedProfile, BROWSER.gzip);
@@ -66,9 +68,9 @@ const BROWSER: Platform<ProfileOptions> = {
       demand(isRight, option, value, `an object with the functions ${FILE_FUNCTIONS.join(', ')}`);
     },
   },
-  naming: ({ symbolFiles, ...options }, _input, diagnostics) => {
+  naming: ({ symbolFiles, ...options }, _input, diagnostics, cancellation) => {
     if (symbolFiles !== undefined) {
-      const symbolizer = new Symbolizer(symbolFiles, symbolizerOptions(options), diagnostics);
+      const symbolizer = new Symbolizer(cancellableFiles(symbolFiles, cancellation), symbolizerOptions(options), diagnostics);
       return { symbolizer, openJitDump: (path) => symbolFiles.openJitDump?.(path) };
     }
     const place = firstSymbolOption(options);
@@ -84,6 +86,6 @@ class BytesRecording extends OpenedRecording<ProfileOptions> {
   }
 
   async profile(options: ProfileOptions = {}): Promise<Profile> {
-    return new DecodedProfile([await this.readPart(options, this.name.split(/[/\\]/))], [], BROWSER.gzip);
+    return new DecodedProfile(DecodedRecordings.single(await this.readPart(options, this.name.split(/[/\\]/))), BROWSER.gzip);
   }
 }

@@ -2,7 +2,7 @@ import type { Check } from '../base/problems/check-options.ts';
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import type { OptionWords } from '../base/problems/option-words.ts';
 import type { ByteSink } from '../base/streams/byte-sink.ts';
-import type { AbortSignalLike, Cancellation } from '../base/streams/cancellation.ts';
+import type { Cancellation } from '../base/streams/cancellation.ts';
 import type { OpenInput } from '../base/streams/recording-input.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { ReadingOptions } from './options.ts';
@@ -39,15 +39,10 @@ export interface Platform<Options extends ReadingOptions> {
   /**
    * The sources of function names.
    * @param diagnostics gets what is wrong with symbol files
-   * @param signal gives up what is asked for elsewhere, such as files of servers
+   * @param cancellation of the reading: gives up opening, reading and fetching symbol files
    * @throws PerfconvError `io` for files that the options name and that cannot be used, `usage`
    */
-  naming(
-    options: Options,
-    input: OpenInput,
-    diagnostics: Diagnostics,
-    signal: AbortSignalLike | undefined,
-  ): Pick<ReadProfileOptions, 'symbolizer' | 'openJitDump'>;
+  naming(options: Options, input: OpenInput, diagnostics: Diagnostics, cancellation: Cancellation): Pick<ReadProfileOptions, 'symbolizer' | 'openJitDump'>;
   /** Compresses with gzip. */
   gzip(target: ByteSink): Compressor;
 }

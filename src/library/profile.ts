@@ -8,17 +8,15 @@ import { EXPORTER } from '../base/version.ts';
 import { formatNaming, likePerf } from '../pipeline/convert.ts';
 import { FORMATS, type Format, isGzipped, type StreamFormat } from '../pipeline/formats.ts';
 import { requireMergeable } from '../pipeline/merge-recordings.ts';
-import type { ReadRecording } from '../pipeline/read-recording.ts';
 import type { ReadingNeeds } from '../pipeline/reading-needs.ts';
-import { requireMergedSamples, requireSamples } from '../pipeline/require-samples.ts';
 import { type WriteOptions as FormatOptions, writeProfile } from '../pipeline/write-profile.ts';
 import { MergedTables, type OpenTable, writeTables } from '../pipeline/write-tables.ts';
-import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile as ProfileTables } from '../profile/profile.ts';
 import { type BinarySymbols, binarySymbols } from './binaries.ts';
 import type { CallTree, CallTreeOptions } from './call-trees.ts';
+import type { DecodedRecordings } from './decoded-recordings.ts';
 import type { DiffOptions, ProfileDiff } from './diff.ts';
-import { Findings } from './findings.ts';
+import type { Findings } from './findings.ts';
 import { formatOptions, WRITE_CHECKS, type WriteOptions } from './options.ts';
 import type { Compressor } from './platform.ts';
 import { type ProfileEvent, shownEvent } from './profile-event.ts';
@@ -71,26 +69,16 @@ export interface Profile {
 export class DecodedProfile implements Profile {
   readonly events: readonly ProfileEvent[];
   readonly parts: readonly ProfilePart[];
-  /** The wanted labels of the recordings; if several have the same label, the merged profile's inputs get others. Empty for a profile of one. */
-  readonly #labels: readonly string[];
-  readonly #profile: ProfileTables;
+  readonly #recordings: DecodedRecordings;
   readonly #findings: Findings;
   readonly #gzip: (target: ByteSink) => Compressor;
 
-  /**
-   * @param parts at least one
-   * @param labels one for each part; empty for a profile of one recording that is not merged
-   */
-  constructor(parts: readonly ProfilePart[], labels: readonly string[], gzip: (target: ByteSink) => Compressor) {
-    this.parts = parts;
-    this.#labels = labels;
+  constructor(recordings: DecodedRecordings, gzip: (target: ByteSink) => Compressor) {
+    this.#recordings = recordings;
+    this.#findings = recordings.findings;
     this.#gzip = gzip;
-    this.#findings = new Findings(
-      undefined,
-      parts.map(({ findings }) => findings),
-    );
-    this.#profile = this.#isMerged ? this.#merge(parts.map(({ recording }) => recording)) : parts[0].recording.profile;
-    this.events = this.#profile.events.map(shownEvent);
+    this.parts = recordings.parts;
+    this.events = recordings.profile.events.map(shownEvent);
   }
 
   get findings(): readonly Finding[] {
@@ -99,10 +87,6 @@ export class DecodedProfile implements Profile {
 
   get binaries(): readonly BinarySymbols[] {
     return this.parts.flatMap(({ dsos }) => binarySymbols(dsos, this.#findings.option));
-  }
-
-  get #isMerged(): boolean {
-    return this.#labels.length > 0;
   }
 
   async toBytes(format: StreamFormat, options: WriteOptions = {}): Promise<Uint8Array> {
@@ -140,7 +124,7 @@ export class DecodedProfile implements Profile {
   async callTrees(options: CallTreeOptions = {}): Promise<readonly CallTree[]> {
     const { CALL_TREE_CHECKS, callTrees } = await import('./call-trees.ts');
     checkOptions(options, CALL_TREE_CHECKS);
-    const profile = this.#requireSamples(await this.#profileWith((part) => part.callTreeNeeds(), options.signal));
+    const profile = this.#recordings.requireSamples(await this.#recordings.profileWith((part) => part.callTreeNeeds(), options.signal));
     return callTrees(profile, options, this.#compatPerf);
   }
 
@@ -189,12 +173,12 @@ export class DecodedProfile implements Profile {
     const { gzip = false, signal, ...given } = options;
     const choices = { ...likePerf(this.#compatPerf), ...formatOptions(given) };
     if (gzip) throw new PerfconvError('usage', 'csv is several tables, which are not compressed');
-    const recordings = await this.#recordingsFor(this.#needsOf('csv', choices), signal);
+    const recordings = await this.#recordings.recordingsWith(this.#needsOf('csv', choices), signal);
     await cancellable(signal, async (cancellation) => {
       const open: OpenTable = async (name) => cancellation.sink(await openTable(name));
-      if (!this.#isMerged) return writeTables(recordings[0], open, choices);
+      if (!this.#recordings.isMerged) return writeTables(recordings[0], open, choices);
       const tables = new MergedTables(open, choices);
-      const merged = this.#merge(recordings);
+      const merged = await this.#recordings.merge(recordings, cancellation);
       for (const [index, { label }] of (merged.inputs ?? []).entries()) {
         const { log } = recordings[index];
         if (log !== undefined) await tables.add(recordings[index], log, label);
@@ -215,59 +199,18 @@ export class DecodedProfile implements Profile {
   }
 
   async #profileFor(format: StreamFormat, options: FormatOptions, signal: AbortSignalLike | undefined): Promise<ProfileTables> {
-    if (this.#isMerged) requireMergeable([format]);
-    return this.#requireSamples(await this.#profileWith(this.#needsOf(format, options), signal));
+    if (this.#recordings.isMerged) requireMergeable([format]);
+    return this.#recordings.requireSamples(await this.#recordings.profileWith(this.#needsOf(format, options), signal));
   }
 
   /** The profile that functions are counted in. */
   async #reportProfile(options: Pick<ReportOptions, 'children' | 'signal'>): Promise<ProfileTables> {
-    return this.#requireSamples(await this.#profileWith((part) => part.reportNeedsOf(options), options.signal));
-  }
-
-  /** @throws PerfconvError `no-samples`, with the reason why there are none */
-  #requireSamples(profile: ProfileTables): ProfileTables {
-    if (this.#isMerged) {
-      requireMergedSamples(
-        profile,
-        this.parts.map(({ recording }) => recording.session),
-        this.#findings.option,
-      );
-    } else {
-      const [{ recording, filter }] = this.parts;
-      requireSamples({ profile, session: recording.session }, filter, this.#findings.option);
-    }
-    return profile;
+    return this.#recordings.requireSamples(await this.#recordings.profileWith((part) => part.reportNeedsOf(options), options.signal));
   }
 
   /** What a format needs from each part. */
   #needsOf(format: Format, options: FormatOptions): (part: ProfilePart) => ReadingNeeds {
-    return (part) => part.needsOf(format, options, this.#isMerged);
-  }
-
-  /** The profile with what is needed from each part: the existing one, or one that is decoded again. */
-  async #profileWith(needsOf: (part: ProfilePart) => ReadingNeeds, signal: AbortSignalLike | undefined): Promise<ProfileTables> {
-    return cancellable(signal, async () => {
-      if (this.parts.every((part) => part.covers(needsOf(part)))) return this.#profile;
-      const recordings = await this.#recordingsFor(needsOf, signal);
-      return this.#isMerged ? this.#merge(recordings) : recordings[0].profile;
-    });
-  }
-
-  async #recordingsFor(needsOf: (part: ProfilePart) => ReadingNeeds, signal: AbortSignalLike | undefined): Promise<ReadRecording[]> {
-    const recordings: ReadRecording[] = [];
-    for (const part of this.parts) recordings.push(await part.recordingFor(needsOf(part), signal));
-    return recordings;
-  }
-
-  #merge(recordings: readonly ReadRecording[]): ProfileTables {
-    const diagnostics = this.#findings.begin();
-    const merger = new ProfileMerger(diagnostics);
-    for (const [index, { profile }] of recordings.entries()) {
-      const label = merger.add(profile, this.#labels[index]);
-      if (profile.totals.size === 0) diagnostics.add('merge-empty', 'warning', `${label} adds no samples`);
-    }
-    this.#findings.end(diagnostics);
-    return merger.finish();
+    return (part) => part.needsOf(format, options, this.#recordings.isMerged);
   }
 }
 

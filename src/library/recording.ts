@@ -149,7 +149,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
     const read: Read = (needs, signal) =>
       this.#read(findings, signal, async (input, diagnostics, cancellation) => {
         const { source, modifiedNs, kcoreDir } = input;
-        const reading = { ...this.#platform.reading, ...this.#platform.naming(options, input, diagnostics, signal), modifiedNs, kcoreDir };
+        const reading = { ...this.#platform.reading, ...this.#platform.naming(options, input, diagnostics, cancellation), modifiedNs, kcoreDir };
         let dsos: readonly DsoSymbols[] = [];
         const onSymbols = (found: readonly DsoSymbols[]): void => {
           dsos = found;

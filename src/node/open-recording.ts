@@ -27,7 +27,7 @@ export async function openRecording(input: RecordingInput, options: OpenOptions 
 
 /**
  * Merges profiles of several recordings into one, as the command line does with several inputs.
- * @throws PerfconvError `usage` for none
+ * @throws PerfconvError `usage` for none; the reason of the options' signal
  */
 export async function mergeProfiles(profiles: Iterable<Profile>, options: MergeOptions = {}): Promise<Profile> {
   const [{ mergeDecoded }, { FileProfile, gzip }] = await Promise.all([import('../library/merge-profiles.ts'), import('./profile.ts')]);

@@ -5,6 +5,7 @@ import { LIBRARY_OPTIONS } from '../base/problems/option-words.ts';
 import type { Cancellation } from '../base/streams/cancellation.ts';
 import { availableMemory } from '../host/system/available-memory.ts';
 import { absolutePath } from '../host/system/system-path.ts';
+import { DecodedRecordings } from '../library/decoded-recordings.ts';
 import type { OpenOptions } from '../library/open-options.ts';
 import type { ReadingOptions } from '../library/options.ts';
 import { OpenedRecording, type RecordingBase } from '../library/recording.ts';
@@ -28,7 +29,7 @@ export class NodeRecording extends OpenedRecording<ProfileOptions> implements Re
       reading: { availableMemory: availableMemory() },
       optionWords,
       optionChecks: { debuginfod: texts },
-      naming: (options, opened, diagnostics, signal) => naming.sourcesFor(options, opened, diagnostics, signal),
+      naming: (options, opened, diagnostics, cancellation) => naming.sourcesFor(options, opened, diagnostics, cancellation),
       gzip,
     });
   }
@@ -41,6 +42,6 @@ export class NodeRecording extends OpenedRecording<ProfileOptions> implements Re
 
   async profile(options: ProfileOptions = {}): Promise<Profile> {
     const path = this.name === STANDARD_STREAM ? ['standard input'] : absolutePath(this.name).split(sep);
-    return new FileProfile([await this.readPart(options, path)], [], gzip);
+    return new FileProfile(DecodedRecordings.single(await this.readPart(options, path)), gzip);
   }
 }

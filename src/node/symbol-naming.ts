@@ -1,6 +1,6 @@
 import { listOf } from '../base/list-of.ts';
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
-import type { AbortSignalLike } from '../base/streams/cancellation.ts';
+import type { Cancellation } from '../base/streams/cancellation.ts';
 import type { OpenInput } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DebuginfodClient } from '../host/symbols/debuginfod.ts';
@@ -29,15 +29,10 @@ export class SymbolNaming {
 
   /**
    * @param diagnostics gets what is wrong with symbol files
-   * @param signal gives up what is asked for from servers
+   * @param cancellation of the reading
    * @throws PerfconvError `io` for files that the options name and that cannot be used; `usage`
    */
-  sourcesFor(
-    options: SymbolOptions & NameOptions & ServerOptions,
-    input: OpenInput,
-    diagnostics: Diagnostics,
-    signal: AbortSignalLike | undefined,
-  ): SymbolSources {
+  sourcesFor(options: SymbolOptions & NameOptions & ServerOptions, input: OpenInput, diagnostics: Diagnostics, cancellation: Cancellation): SymbolSources {
     const warn = (message: string): void => diagnostics.add('symbol-path', 'warning', message);
     checkSymbolPaths(options, (option, path) => `${option} ${path}`, warn);
     // No output may replace these files, even if they turn out not to be needed.
@@ -46,7 +41,7 @@ export class SymbolNaming {
     const key = servers.join('\n');
     if (!this.#clients.has(key)) this.#clients.set(key, debuginfodClient(servers, 'debuginfod', process.env));
     const debuginfod = this.#clients.get(key);
-    const places = { ...symbolizerOptions(options), openedFiles: this.#openedFiles, ...withoutUndefined({ debuginfod, signal }) };
+    const places = { ...symbolizerOptions(options), openedFiles: this.#openedFiles, cancellation, ...withoutUndefined({ debuginfod }) };
     return symbolSources(input, diagnostics, places);
   }
 }

@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../base/streams/cancellation.ts';
 import type { SymbolSearch } from './search/search-log.ts';
 
 /** A DSO whose code addresses are looked up. */
@@ -45,4 +46,6 @@ export interface CodeQuestion {
   readonly starts?: boolean;
   /** Notes where symbols were looked for, and what was found. */
   readonly search?: SymbolSearch;
+  /** Gives up the call once it is aborted: the call then throws the signal's `reason`. */
+  readonly signal?: AbortSignalLike;
 }

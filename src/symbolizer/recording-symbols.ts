@@ -1,5 +1,6 @@
 import { Diagnostics } from '../base/problems/diagnostics.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
+import { abortSignal, cancellable } from '../base/streams/cancellation.ts';
 import type { RecordingContext } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
@@ -9,6 +10,7 @@ import { findFunctionStarts } from '../elf/function-starts.ts';
 import { type GoCode, openGoCode } from '../gopclntab/go-code.ts';
 import { mayHaveGoTable } from '../gopclntab/go-functions.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
+import { cancellableFiles } from './cancellable-files.ts';
 import type { CodeObject, CodeQuestion } from './code-object.ts';
 import { LinesBesideGo } from './debug/lines-beside-go.ts';
 import { openAhead, openLines } from './debug/open-lines.ts';
@@ -73,23 +75,39 @@ export class RecordingSymbols {
    * The symbols of one DSO, to be closed by the caller; undefined when none were found. Addresses to look up are file
    * offsets for files and the vdso, run-time addresses for the kernel, its modules and memory that no file is mapped
    * to.
+   * @throws the reason of the question's signal; what was opened is closed then
    */
   async symbolsFor(
     object: CodeObject,
-    { lines, starts = false, search = new SymbolSearch() }: CodeQuestion = { lines: false },
+    { lines, starts = false, search = new SymbolSearch(), signal }: CodeQuestion = { lines: false },
   ): Promise<CodeSymbols | undefined> {
-    const files = new CheckedFiles(this.#files, search, this.#diagnostics);
+    if (signal !== undefined) abortSignal('signal', signal);
     search.mayAskServers = !this.#options.compatPerf;
-    let symbols: CodeSymbols | undefined;
+    return cancellable(signal, async (cancellation) => {
+      const files = new CheckedFiles(cancellableFiles(this.#files, cancellation), search, this.#diagnostics);
+      const wants = { wantsLines: lines && this.#readsDebugInfo(object, search), wantsStarts: starts };
+      try {
+        const symbols = await this.#found(object, wants, files);
+        cancellation.throwIfAborted();
+        if (symbols !== undefined && readsLater(symbols)) return { ...symbols, close: () => files.close() };
+        await files.close();
+        return symbols;
+      } catch (error) {
+        await files.close();
+        throw error;
+      }
+    });
+  }
+
+  /** The symbols of one DSO. Damage is noted, not thrown. */
+  async #found(object: CodeObject, wants: Wants, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     try {
-      symbols = await this.#open(object, { wantsLines: lines && this.#readsDebugInfo(object, search), wantsStarts: starts }, files);
+      return await this.#open(object, wants, files);
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
       this.#noteDamage(error);
-    } finally {
-      if (!readsLater(symbols)) await files.close();
+      return undefined;
     }
-    return symbols !== undefined && readsLater(symbols) ? { ...symbols, close: () => files.close() } : symbols;
   }
 
   /**
@@ -203,10 +221,10 @@ export class RecordingSymbols {
   async #objectFiles(object: CodeObject, wants: Wants, files: CheckedFiles): Promise<ObjectFiles | undefined> {
     const dirs = this.#dirs;
     const { compatPerf } = this.#options;
-    if (object.kind === 'vdso') return findVdso(files, this.#files, { ...object, wantsLines: wants.wantsLines, compatPerf, dirs });
+    if (object.kind === 'vdso') return findVdso(files, files.host, { ...object, wantsLines: wants.wantsLines, compatPerf, dirs });
     const { modifiedNs } = this.#recording;
     const how = { ...wants, compatPerf, ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }), dirs };
-    return findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path: object.name, ...how });
+    return findObjectFiles(files, files.host, this.#mappedFiles, { ...object, path: object.name, ...how });
   }
 
   /** The symbols of the files that were found for a DSO. */
@@ -215,7 +233,7 @@ export class RecordingSymbols {
     const lacks = { names: symbols === undefined || symtabSize(symbols) < LEAST_GO_SYMBOLS, lines: wants.wantsLines && debugInfo === undefined };
     const go = !compatPerf && (lacks.names || lacks.lines) ? await this.#openGo(runtime, lacks.lines, files) : undefined;
     const rules = { compatPerf, linkageAliases, onDamage: this.#noteDamage, ...(lacks.names && go && { listed: go.functions }) };
-    const sections = debugInfo && (await openAhead(debugInfo, this.#files));
+    const sections = debugInfo && (await openAhead(debugInfo, files.host));
     const table = (symbols ?? go) && (await readElfSymbols(symbols ?? runtime, runtime, rules));
     const functionStarts = wants.wantsStarts && runtime.hasCode ? (addresses: Float64Array) => findFunctionStarts(runtime, addresses) : undefined;
     const known = { table, functionStarts };
@@ -224,7 +242,7 @@ export class RecordingSymbols {
     // Recordings have offsets in the binary. Debug files have the binary's addresses, but not its offsets.
     const toSvma = (fileOffset: number): number => runtime.svmaOf(fileOffset) ?? Number.NaN;
     const places = { ...this.#dirs, paths, recordedPath, files };
-    const lines = await openLines({ elf: debugInfo, toSvma, sections, places }, this.#files, this.#diagnostics);
+    const lines = await openLines({ elf: debugInfo, toSvma, sections, places }, files.host, this.#diagnostics);
     if (lines === undefined || compatPerf || !mayHaveGoTable(runtime)) return codeOf({ ...known, lines });
     return codeOf({ ...known, lines: new LinesBesideGo(lines, async () => (await this.#openGo(runtime, true, files))?.lines) });
   }

@@ -1,5 +1,6 @@
 import type { BlockingSource } from '../base/streams/blocking-source.ts';
 import type { ByteSource } from '../base/streams/byte-source.ts';
+import type { AbortSignalLike } from '../base/streams/cancellation.ts';
 import type { Decompressor } from '../base/streams/decompressor.ts';
 import type { PlaceOutcome } from './search/search-log.ts';
 
@@ -33,8 +34,12 @@ export interface SymbolFiles extends Decompressor {
   runningKernel(): Promise<{ readonly osRelease: string; readonly buildId: string } | undefined>;
   /** Where `perf` keeps its build-id cache unless told otherwise, `~/.debug`; undefined without a home directory. */
   defaultBuildIdDir(): string | undefined;
-  /** Asks servers (debuginfod) for a file by its build id; absent if no server is to be asked. @throws PerfconvError `io` as {@link open} */
-  fetch?(buildId: string, kind: DebugFileKind): Promise<FetchedFile>;
+  /**
+   * Asks servers (debuginfod) for a file by its build id; absent if no server is to be asked.
+   * @param signal gives up the call that needs the file; undefined if that has none
+   * @throws PerfconvError `io` as {@link open}; the signal's reason
+   */
+  fetch?(buildId: string, kind: DebugFileKind, signal?: AbortSignalLike): Promise<FetchedFile>;
 }
 
 /** A process as a recording knows it. */

@@ -3,6 +3,7 @@ import { someAtOnce } from '../base/some-at-once.ts';
 import { type BlobLike, FILES_AT_ONCE } from '../base/streams/blob-source.ts';
 import type { BlockingSource } from '../base/streams/blocking-source.ts';
 import { BufferSource, type ByteSource, readRange } from '../base/streams/byte-source.ts';
+import { type AbortSignalLike, type Cancellation, cancellable } from '../base/streams/cancellation.ts';
 import type { Compression } from '../base/streams/decompressor.ts';
 import { dataOfFile, type NamedFile, pathOfFile, pathParts, sourceOf } from '../base/streams/named-file.ts';
 import { sameBuildId } from '../elf/build-id.ts';
@@ -39,7 +40,10 @@ const HEAD_BYTES = 4096;
  */
 export class BlobSymbolFiles implements SymbolFiles {
   readonly #byName = new Map<string, StoredFile[]>();
-  #identified: Promise<readonly IdentifiedFile[]> | undefined;
+  /** Those whose build ids were read, or are being read. */
+  readonly #identities = new Map<StoredFile, Promise<IdentifiedFile | undefined>>();
+  /** All that have a build id; undefined until all were read. */
+  #identified: readonly IdentifiedFile[] | undefined;
 
   /**
    * @param files a FileList, for example. Files chosen with their folder have its names in their paths (`webkitRelativePath`)
@@ -73,9 +77,14 @@ export class BlobSymbolFiles implements SymbolFiles {
     return { name: path, sizeBytes: data.length, readNow, close: () => {} };
   }
 
-  async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
-    this.#identified ??= this.#identify();
-    const matching = (await this.#identified).filter((one) => sameBuildId(one.buildId, buildId));
+  /**
+   * Finds a file by its build id. The first call reads those of all files.
+   * @param signal gives up the call: the next one goes on where it ended
+   * @throws the signal's reason
+   */
+  async fetch(buildId: string, kind: DebugFileKind, signal?: AbortSignalLike): Promise<FetchedFile> {
+    this.#identified ??= await cancellable(signal, (cancellation) => this.#identify(cancellation));
+    const matching = this.#identified.filter((one) => sameBuildId(one.buildId, buildId));
     const files = (await Promise.all(matching.map(({ file }) => describe(file)))).filter((one) => one !== undefined);
     // A binary that is not stripped is its own debug file: the recorded one may be a copy without symbols.
     const found =
@@ -100,9 +109,20 @@ export class BlobSymbolFiles implements SymbolFiles {
   }
 
   /** Reads the build ids of all ELF files. */
-  async #identify(): Promise<IdentifiedFile[]> {
-    const identified = await someAtOnce([...this.#byName.values()].flat(), FILES_AT_ONCE, identify);
+  async #identify(cancellation: Cancellation): Promise<readonly IdentifiedFile[]> {
+    const identified = await someAtOnce([...this.#byName.values()].flat(), FILES_AT_ONCE, async (file) => {
+      await cancellation.checkpoint();
+      return this.#identityOf(file);
+    });
     return identified.filter((one) => one !== undefined);
+  }
+
+  #identityOf(file: StoredFile): Promise<IdentifiedFile | undefined> {
+    const known = this.#identities.get(file);
+    if (known !== undefined) return known;
+    const identity = identify(file);
+    this.#identities.set(file, identity);
+    return identity;
   }
 }
 

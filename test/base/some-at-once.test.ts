@@ -17,9 +17,14 @@ it('works on as many items at a time as are allowed, and gives the results in th
   expect(await someAtOnce([], 4, work)).toEqual([]);
 });
 
-it('fails if the work on one item does', async () => {
+it.each([1, 2])('fails if the work on one item does, and begins no other after it: %i at a time', async (limit) => {
+  const begun: number[] = [];
   const work = async (item: number): Promise<void> => {
+    begun.push(item);
     if (item === 2) throw new Error('no 2');
+    await turn();
   };
-  await expect(someAtOnce([1, 2, 3], 1, work)).rejects.toThrow('no 2');
+  await expect(someAtOnce([1, 2, 3, 4], limit, work)).rejects.toThrow('no 2');
+  await turn();
+  expect(begun).toEqual([1, 2]);
 });

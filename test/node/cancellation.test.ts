@@ -7,12 +7,15 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as web from '../../src/index.ts';
-import { openRecording, type Profile, type Recording } from '../../src/node.ts';
+import { mergeProfiles, openRecording, type Profile, type Recording } from '../../src/node.ts';
+import { Diagnostics, Symbolizer } from '../../src/symbols.ts';
 import { failure } from '../support/failure.ts';
+import { FixtureSymbolFiles } from '../support/fixture-symbols.ts';
 
 const plain = fileURLToPath(new URL('../../fixtures/plain.data', import.meta.url));
 const reason = new Error('no longer wanted');
 const aborted = AbortSignal.abort(reason);
+const PROGRAM = { name: '/symfs/opt/perfconv-fixtures/bin/syscalls', kind: 'file', buildId: '', osRelease: '' } as const;
 
 let dir: string;
 let recording: Recording;
@@ -54,6 +57,13 @@ describe('a signal that is aborted', () => {
     ['report', () => profile.report({ signal })],
     ['callTrees', () => profile.callTrees({ signal })],
     ['diff', () => profile.diff(profile, { signal })],
+    ['mergeProfiles', () => mergeProfiles([profile, profile], { signal })],
+    ['mergeProfiles of bytes', () => web.mergeProfiles([profile, profile], { signal })],
+    [
+      'symbolsFor',
+      () => new Symbolizer(new FixtureSymbolFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics()).symbolsFor(PROGRAM, { lines: true, signal }),
+    ],
+    ['fetch of BlobSymbolFiles', () => new web.BlobSymbolFiles([{ name: 'a', data: new Uint8Array(1) }]).fetch('00', 'debuginfo', signal)],
   ])('%s throws its reason', async (_, call) => {
     await expect(call()).rejects.toBe(reason);
     expect(readdirSync(dir)).toEqual([]);
@@ -69,6 +79,15 @@ describe('a signal that is aborted', () => {
     expect(getEventListeners(options.signal, 'abort')).toEqual([]);
     // The recording is as good as before.
     expect((await recording.profile()).events).toEqual(profile.events);
+  });
+
+  test('ends merging between two recordings', async () => {
+    const controller = new AbortController();
+    setImmediate(() => controller.abort(reason));
+    // Merging them all would take minutes.
+    await expect(mergeProfiles(new Array(100_000).fill(profile), { labels: new Array(100_000).fill('x'), signal: controller.signal })).rejects.toBe(reason);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    expect((await mergeProfiles([profile, profile])).events[0].samples).toBe(2 * profile.events[0].samples);
   });
 
   test('does nothing to a call that is over', async () => {

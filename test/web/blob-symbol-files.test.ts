@@ -75,6 +75,26 @@ describe('symbol files of a web page', () => {
     expect(readSizes).toEqual(Array.from({ length: 200 }, () => 4096));
   });
 
+  test('are told by one read of each, also if a signal gives up the first call, and the next one goes on', async () => {
+    const controller = new AbortController();
+    let reads = 0;
+    const bytes = readFileSync(join(fixtures, 'symfs/opt/perfconv-fixtures/bin/syscalls'));
+    const counted = (name: string): SymbolFile => ({
+      name,
+      size: bytes.length,
+      slice: (start, end) => {
+        if (++reads === 50) controller.abort('stopped');
+        return new Blob([bytes.subarray(start, end)]);
+      },
+    });
+    const files = new BlobSymbolFiles(Array.from({ length: 200 }, (_, nth) => counted(`renamed-${nth}`)));
+    const id = '00112233445566778899aabbccddeeff00112233';
+    await expect(files.fetch(id, 'executable', controller.signal)).rejects.toBe('stopped');
+    expect(reads).toBeLessThan(100);
+    expect((await files.fetch(id, 'executable')).source).toBeUndefined();
+    expect(reads).toBe(200);
+  });
+
   test('have names in a binary that is not stripped, even if one that is has the recorded path', async () => {
     const path = 'symfs/opt/perfconv-fixtures/bin/syscalls';
     const whole = readFileSync(join(fixtures, path));

@@ -61,6 +61,11 @@ export class Cancellation {
     signal?.addEventListener('abort', this.#onAbort);
   }
 
+  /** The signal; undefined if none was given, or the call is over. */
+  get signal(): AbortSignalLike | undefined {
+    return this.#isOver ? undefined : this.#signal;
+  }
+
   /** Whether the signal was aborted before the call was over. */
   get isAborted(): boolean {
     return !this.#isOver && this.#signal?.aborted === true;

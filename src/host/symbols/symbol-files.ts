@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { ByteView } from '../../base/bytes/byte-view.ts';
 import type { ByteSource } from '../../base/streams/byte-source.ts';
 import { BufferSource } from '../../base/streams/byte-source.ts';
-import type { AbortSignalLike } from '../../base/streams/cancellation.ts';
 import type { Compression } from '../../base/streams/decompressor.ts';
 import { findBuildId } from '../../elf/build-id.ts';
 import type { FileStamp, JitFile, RecordedProcess, SymbolFiles } from '../../symbolizer/symbol-files.ts';
@@ -36,13 +35,12 @@ export class NodeSymbolFiles implements SymbolFiles {
    * @param debuginfod asked for what is not on this machine; without it, nothing is fetched
    * @param opened gets the files that are opened
    * @param sectionCache has what was decompressed before; without it, everything is decompressed again
-   * @param signal gives up fetching
    */
-  constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles, sectionCache?: SectionCache, signal?: AbortSignalLike) {
+  constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles, sectionCache?: SectionCache) {
     this.#opened = opened;
     this.#sectionCache = sectionCache;
     if (debuginfod === undefined) return;
-    this.fetch = (buildId, kind) => debuginfod.fetch(buildId, kind, opened, this.#descriptors, signal);
+    this.fetch = (buildId, kind, signal) => debuginfod.fetch(buildId, kind, opened, this.#descriptors, signal);
   }
 
   async open(path: string): Promise<ByteSource | undefined> {

@@ -1,7 +1,8 @@
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
-import type { AbortSignalLike } from '../../base/streams/cancellation.ts';
+import type { Cancellation } from '../../base/streams/cancellation.ts';
 import type { RecordingContext } from '../../base/streams/recording-input.ts';
 import type { OpenJitDump } from '../../jitdump/jitdump.ts';
+import { cancellableFiles } from '../../symbolizer/cancellable-files.ts';
 import { LastList } from '../../symbolizer/kernel/last-list.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer, type SymbolizerOptions } from '../../symbolizer/symbolizer.ts';
 import type { OpenedFiles } from '../system/opened-files.ts';
@@ -15,8 +16,8 @@ import { NodeSymbolFiles } from './symbol-files.ts';
 export interface SymbolPlaces extends Partial<SymbolizerOptions> {
   /** Servers to query for what is not on this machine; without it, nothing is fetched. */
   readonly debuginfod?: DebuginfodClient;
-  /** Gives up what is asked for there. */
-  readonly signal?: AbortSignalLike;
+  /** Gives up opening, reading and fetching symbol files. */
+  readonly cancellation?: Cancellation;
   /** Gets the files that are opened. */
   readonly openedFiles?: OpenedFiles;
   /** What recordings that are read one after the other share; absent if there is only one. */
@@ -41,10 +42,11 @@ export interface SymbolSources {
  * @param diagnostics gets what is wrong with symbol files
  */
 export function symbolSources({ modifiedNs }: RecordingContext, diagnostics: Diagnostics, places: SymbolPlaces = {}): SymbolSources {
-  const { debuginfod, openedFiles, shared, signal, ...named } = places;
+  const { debuginfod, openedFiles, shared, cancellation, ...named } = places;
   const options = { debugDirs: DEFAULT_DEBUG_DIRS, binaryDirs: pprofBinaryDirs(process.env), compatPerf: false, ...named };
+  const files = new NodeSymbolFiles(debuginfod, openedFiles, shared?.sectionCache);
   return {
-    symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles, shared?.sectionCache, signal), options, diagnostics).sharing(shared?.lastList),
+    symbolizer: new Symbolizer(cancellation === undefined ? files : cancellableFiles(files, cancellation), options, diagnostics).sharing(shared?.lastList),
     openJitDump: jitDumpsOf(options, { modifiedNs }, diagnostics, openedFiles),
   };
 }

@@ -33,12 +33,13 @@ export interface ExpectedFile {
 export class CheckedFiles {
   readonly search: SymbolSearch;
   readonly diagnostics: Diagnostics;
-  readonly #files: SymbolFiles;
+  /** What opens them. */
+  readonly host: SymbolFiles;
   readonly #byPath = new Map<string, ElfFile | undefined>();
   readonly #used: Pick<ByteSource, 'close'>[] = [];
 
-  constructor(files: SymbolFiles, search: SymbolSearch, diagnostics: Diagnostics) {
-    this.#files = files;
+  constructor(host: SymbolFiles, search: SymbolSearch, diagnostics: Diagnostics) {
+    this.host = host;
     this.search = search;
     this.diagnostics = diagnostics;
   }
@@ -49,9 +50,9 @@ export class CheckedFiles {
    */
   async open(path: string, buildId: string, expected?: ExpectedFile): Promise<ElfFile | undefined> {
     if (this.#byPath.has(path)) return this.#byPath.get(path);
-    const source = await this.#files.open(path);
+    const source = await this.host.open(path);
     let elf: ElfFile | undefined;
-    if (source === undefined) this.search.note(path, (await this.#files.isForbidden?.(path)) ? 'forbidden' : 'absent');
+    if (source === undefined) this.search.note(path, (await this.host.isForbidden?.(path)) ? 'forbidden' : 'absent');
     else elf = await this.check(source, buildId, expected);
     this.#byPath.set(path, elf);
     return elf;
@@ -59,7 +60,7 @@ export class CheckedFiles {
 
   /** {@link open} at a place that may just as well have a file of another kind, of which nothing is noted. */
   async openIfElf(path: string, buildId: string): Promise<ElfFile | undefined> {
-    return (await isElfAt(this.#files, path)) === false ? undefined : this.open(path, buildId);
+    return (await isElfAt(this.host, path)) === false ? undefined : this.open(path, buildId);
   }
 
   /** {@link open} for a source that is already open. It is closed at once if it is not used, else by {@link close}. */
@@ -81,8 +82,8 @@ export class CheckedFiles {
 
   /** Asks servers, if there are any, for the file of a build id. */
   async fetch(buildId: string, kind: DebugFileKind): Promise<ElfFile | undefined> {
-    if (this.#files.fetch === undefined || !isKnownBuildId(buildId)) return undefined;
-    const { source, places } = await this.#files.fetch(buildId, kind);
+    if (this.host.fetch === undefined || !isKnownBuildId(buildId)) return undefined;
+    const { source, places } = await this.host.fetch(buildId, kind);
     for (const { place, outcome, detail } of places) {
       if (outcome === 'failed') this.#noteFailure(place, detail);
       else if (outcome !== 'fits') this.search.note(place, outcome, detail);
@@ -100,7 +101,7 @@ export class CheckedFiles {
 
   /** Corrects the note of an absent file if something else is at its place, such as a directory. */
   async noteOtherKind(path: string): Promise<void> {
-    if ((await this.#files.stamp?.(path)) !== undefined) this.search.correct(path, 'absent', 'damaged', 'it is not a regular file');
+    if ((await this.host.stamp?.(path)) !== undefined) this.search.correct(path, 'absent', 'damaged', 'it is not a regular file');
   }
 
   /** Hands something over, to be closed by {@link close}. */

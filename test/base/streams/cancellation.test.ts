@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
-import { cancellable } from '../../../src/base/streams/cancellation.ts';
+import { type Cancellation, cancellable } from '../../../src/base/streams/cancellation.ts';
 
 const reason = new Error('no longer wanted');
 const aborted = AbortSignal.abort(reason);
@@ -38,8 +38,14 @@ describe('a call with a signal', () => {
 
   test('is over at its end: what is still read from its sources is not given up', async () => {
     const controller = new AbortController();
-    const source = await cancellable(controller.signal, async (cancellation) => cancellation.source(new BufferSource(Uint8Array.of(1, 2, 3))));
+    let call: Cancellation | undefined;
+    const source = await cancellable(controller.signal, async (cancellation) => {
+      call = cancellation;
+      expect(cancellation.signal).toBe(controller.signal);
+      return cancellation.source(new BufferSource(Uint8Array.of(1, 2, 3)));
+    });
     controller.abort(reason);
+    expect(call?.signal).toBeUndefined();
     expect(await source.readAt(0, new Uint8Array(8))).toBe(3);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
