@@ -36,7 +36,7 @@ export interface SymbolFiles extends Decompressor {
   defaultBuildIdDir(): string | undefined;
   /**
    * Asks servers (debuginfod) for a file by its build id; absent if no server is to be asked.
-   * @param signal gives up the call that needs the file; undefined if that has none
+   * @param signal gives up the call that needs the file; undefined if that has none. A function of yours may declare it as `AbortSignal`
    * @throws PerfconvError `io` as {@link open}; the signal's reason
    */
   fetch?(buildId: string, kind: DebugFileKind, signal?: AbortSignalLike): Promise<FetchedFile>;
