@@ -20,7 +20,8 @@ async function main(): Promise<void> {
   new TableView(state, graph.colors).update();
   new NeighborsView(state).render();
   new Controls(state, graph.colors).render();
-  new Divider();
+  new Divider('divider', { before: '--upper', after: '--lower' });
+  new Divider('side-divider', { before: '--left', after: '--right' });
   new Saving(state, graph.colors).render();
   new Address(state);
   document.body.dataset.ready = 'true';

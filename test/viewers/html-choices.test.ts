@@ -153,4 +153,49 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await divider.isVisible()).toBe(false);
     });
   });
+  it('gives the table more or less of the width, and keeps both lines where they are when it is loaded again', async () => {
+    await openProfilePage(browser, STACKS, async ({ page, settled }) => {
+      const widths = async (): Promise<number[]> => {
+        await settled();
+        return await page.evaluate<number[]>(`['.table', '#neighbors'].map((one) => Math.round(document.querySelector(one).getBoundingClientRect().width))`);
+      };
+      const divider = page.locator('#side-divider');
+      const [table, neighbors] = await widths();
+      const { x, y } = (await divider.boundingBox())!;
+      await page.mouse.move(x, y + 20);
+      await page.mouse.down();
+      await page.mouse.move(x - 100, y + 40, { steps: 4 });
+      await page.mouse.up();
+      expect(await widths()).toEqual([table - 100, neighbors + 100]);
+      await page.locator('#divider').press('Home');
+      await page.reload();
+      expect(await widths()).toEqual([table - 100, neighbors + 100]);
+      expect(await page.getAttribute('#divider', 'aria-valuenow')).toBe('15');
+      await divider.press('ArrowRight');
+      expect((await widths())[0]).toBeGreaterThan(table - 100);
+      await page.setViewportSize({ width: 480, height: 800 });
+      expect(await divider.isVisible()).toBe(false);
+      const [all, below] = await widths();
+      expect([all > 400, below]).toEqual([true, all]);
+    });
+  });
+  it('has its lines in their first places where it may keep nothing, and where something else was kept', async () => {
+    await openProfilePage(browser, STACKS, async ({ page, settled }) => {
+      const divider = page.locator('#divider');
+      await divider.press('Home');
+      await page.evaluate(`sessionStorage.setItem('perfconv divider', '1e9')`);
+      await page.evaluate(`sessionStorage.setItem('perfconv side-divider', 'wide')`);
+      await page.reload();
+      await settled();
+      expect(await divider.getAttribute('aria-valuenow')).toBe('90');
+      expect(await page.getAttribute('#side-divider', 'aria-valuenow')).toBe('60');
+      // As in a frame without an origin.
+      await page.addInitScript(`Object.defineProperty(window, 'sessionStorage', { get() { throw new Error('refused'); } })`);
+      await page.reload();
+      await settled();
+      expect(await divider.getAttribute('aria-valuenow')).toBe('60');
+      await divider.press('ArrowUp');
+      expect(await divider.getAttribute('aria-valuenow')).toBe('58');
+    });
+  });
 });
