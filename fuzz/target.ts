@@ -15,8 +15,8 @@ import type { Profile } from '../src/profile/profile.ts';
 import { dump } from '../src/records/dump.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../src/symbolizer/symbolizer.ts';
 import { writeReport } from '../src/writers/report/report.ts';
-import type { ScriptField } from '../src/writers/script/fields.ts';
-import { SCRIPT_FIELDS, scriptDetailsOf } from '../src/writers/script/fields.ts';
+import { SCRIPT_FIELDS, type ScriptField } from '../src/writers/script/field-requests.ts';
+import { scriptDetailsOf } from '../src/writers/script/fields.ts';
 import { mergeProfiles } from '../test/support/merge-profiles.ts';
 import { CommandTimes } from './command-times.ts';
 import { type Command, commandFault } from './commands.ts';
@@ -203,7 +203,7 @@ function sourceOf(files: InputFiles): Source {
 
 /** The details that script needs to print what the plan wants. */
 function detailsOf({ hasAllFields }: Plan): NonNullable<ReadProfileOptions['keepDetails']> {
-  return (event) => scriptDetailsOf(event, hasAllFields ? SCRIPT_FIELDS : undefined);
+  return (event) => scriptDetailsOf(event, hasAllFields ? [{ fields: SCRIPT_FIELDS }] : []);
 }
 
 function optionsOf(plan: Plan, content: FileContent, symbolFiles: NotedSymbolFiles, diagnostics: Diagnostics): ConvertOptions {

@@ -49,25 +49,23 @@ export class Arguments {
   /** The value of an option that has choices. */
   choice<T extends string>(name: string, choices: readonly T[]): T | undefined {
     const text = this.text(name);
-    return text === undefined ? undefined : this.#oneOf(name, text, choices);
+    return text === undefined ? undefined : this.oneOf(name, text, choices);
   }
 
   /** A comma-separated list of an option's choices. */
   choices<T extends string>(name: string, choices: readonly T[]): T[] | undefined {
     return this.text(name)
       ?.split(',')
-      .map((part) => this.#oneOf(name, part.trim(), choices));
+      .map((part) => this.oneOf(name, part.trim(), choices));
   }
 
-  /** Like {@link choices}, each with an optional `+` or `-` before it. */
-  signedChoices<T extends string>(name: string, choices: readonly T[]): (T | `+${T}` | `-${T}`)[] | undefined {
-    return this.text(name)
-      ?.split(',')
-      .map((part) => {
-        const [, sign, rest] = /^([+-]?)(.*)$/s.exec(part.trim()) ?? [];
-        const choice = this.#oneOf(name, rest, choices);
-        return sign === '+' || sign === '-' ? (`${sign}${choice}` as const) : choice;
-      });
+  /** A comma-separated list from the value of an option: choices, each with an optional `+` or `-` before it. */
+  signedChoices<T extends string>(name: string, list: string, choices: readonly T[]): (T | `+${T}` | `-${T}`)[] {
+    return list.split(',').map((part) => {
+      const [, sign, rest] = /^([+-]?)(.*)$/s.exec(part.trim()) ?? [];
+      const choice = this.oneOf(name, rest, choices);
+      return sign === '+' || sign === '-' ? (`${sign}${choice}` as const) : choice;
+    });
   }
 
   /** A list of texts, separated by commas or given by repeating the option. undefined if it is not given. */
@@ -137,7 +135,8 @@ export class Arguments {
     return Number(text);
   }
 
-  #oneOf<T extends string>(name: string, text: string, choices: readonly T[]): T {
+  /** The choice that a text, which is part of the value of an option, names. */
+  oneOf<T extends string>(name: string, text: string, choices: readonly T[]): T {
     const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
     const hint = didYouMean(text, choices) || `; expected ${choices.length > 1 ? 'one of ' : ''}${choices.join(', ')}`;

@@ -7,6 +7,7 @@ import {
   PPROF_LABELS,
   RECORD_TYPES,
   REPORT_KEYS,
+  SCRIPT_EVENT_TYPES,
   SCRIPT_FIELDS,
   TRUNCATED_STACKS,
   UNKNOWN_CODE,
@@ -97,7 +98,7 @@ export const CONVERT_ONLY: readonly OptionSpec[] = [
     choices: SCRIPT_FIELDS,
     isList: true,
     section: OUTPUT,
-    text: `script: print these fields: ${SCRIPT_FIELDS.join(', ')}. +FIELD adds to the default, -FIELD (written -F=-FIELD) removes from it. Default: the fields of perf script`,
+    text: `script: print these fields: ${SCRIPT_FIELDS.join(', ')}. +FIELD adds to the default, -FIELD (written -F=-FIELD) removes from it. TYPE:FIELDS is only for events of that type: ${SCRIPT_EVENT_TYPES.join(', ')}; without fields, they are left out. Repeat the option for other types. Default: the fields of perf script`,
   },
   {
     name: 'csv-safe',

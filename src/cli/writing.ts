@@ -5,14 +5,15 @@ import { EXPORTER } from '../base/version.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import {
   CHROME_STYLES,
+  checkFieldRequest,
   FOLDED_MARKS,
   type FoldedMark,
   GROUPS,
-  mixesFieldChoices,
   PPROF_LABELS,
   type PprofLabel,
+  SCRIPT_EVENT_TYPES,
   SCRIPT_FIELDS,
-  type ScriptFieldChoice,
+  type ScriptFieldRequest,
   UNKNOWN_CODE,
   WEIGHTS,
 } from '../pipeline/choices.ts';
@@ -76,13 +77,15 @@ export function reportPackedTables(outputs: readonly PlannedOutput[], diagnostic
   diagnostics.add('parquet-gz', 'warning', 'readers of Parquet do not unpack .gz files, and what is in it is compressed already: leave out .gz');
 }
 
-/** `comm,ip` replaces the default fields; `+addr,-period` changes them. */
-function readFields(args: Arguments): ScriptFieldChoice[] | undefined {
-  const fields = args.signedChoices('fields', SCRIPT_FIELDS);
-  if (fields !== undefined && mixesFieldChoices(fields)) {
-    throw new PerfconvError('usage', '--fields either lists the fields or changes the default (+FIELD, -FIELD), not both');
-  }
-  return fields;
+/** `comm,ip` replaces the default fields, `+addr,-period` changes them, and `trace:comm,trace` concerns events of one type. */
+function readFields(args: Arguments): ScriptFieldRequest[] | undefined {
+  const requests = args.texts('fields').map((text): ScriptFieldRequest => {
+    const [, type, list] = /^(?:([^:,]*):)?(.*)$/s.exec(text) ?? [];
+    const fields = type !== undefined && list === '' ? [] : args.signedChoices('fields', list, SCRIPT_FIELDS);
+    return { ...(type !== undefined && { type: args.oneOf('fields', type, SCRIPT_EVENT_TYPES) }), fields };
+  });
+  for (const request of requests) checkFieldRequest(request);
+  return requests.length === 0 ? undefined : requests;
 }
 
 function readMarks(args: Arguments): FoldedMark[] | undefined {

@@ -1,5 +1,18 @@
 import { listOf } from '../base/list-of.ts';
-import { arrayOf, callback, count, flag, noneOrArrayOf, type OptionChecks, oneOf, text, texts, wholeNumbers } from '../base/problems/check-options.ts';
+import {
+  arrayOf,
+  type Check,
+  callback,
+  checkOptions,
+  count,
+  flag,
+  noneOrArrayOf,
+  type OptionChecks,
+  oneOf,
+  text,
+  texts,
+  wholeNumbers,
+} from '../base/problems/check-options.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
 import type { OnProgress } from '../base/streams/byte-source.ts';
 import { abortSignal, type CallOptions } from '../base/streams/cancellation.ts';
@@ -13,6 +26,7 @@ import {
   GROUPS,
   PPROF_LABELS,
   type PprofLabel,
+  SCRIPT_EVENT_TYPES,
   SCRIPT_FIELDS,
   TRUNCATED_STACKS,
   UNKNOWN_CODE,
@@ -149,6 +163,21 @@ export const READING_CHECKS: OptionChecks<ReadingOptions> = {
   signal: abortSignal,
 };
 
+const fieldChoices = arrayOf(
+  SCRIPT_FIELDS.flatMap((field) => [field, `+${field}`, `-${field}`]),
+  SCRIPT_FIELDS,
+);
+
+/** Fields of perf-script text: choices, or requests that say which type of events they concern. */
+const scriptFields: Check = (option, value) => {
+  const isRequests = Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'object' && one !== null);
+  if (!isRequests) return fieldChoices(option, value);
+  for (const request of value) {
+    checkOptions(request, { type: oneOf(SCRIPT_EVENT_TYPES), fields: fieldChoices });
+    fieldChoices(option, request.fields);
+  }
+};
+
 /** Checks of the options of functions that write a format. */
 export const WRITE_CHECKS: OptionChecks<WriteOptions> = {
   weight: oneOf(WEIGHTS),
@@ -159,10 +188,7 @@ export const WRITE_CHECKS: OptionChecks<WriteOptions> = {
   group: oneOf(GROUPS),
   chromeStyle: oneOf(CHROME_STYLES),
   csvSafe: flag,
-  fields: arrayOf(
-    SCRIPT_FIELDS.flatMap((field) => [field, `+${field}`, `-${field}`]),
-    SCRIPT_FIELDS,
-  ),
+  fields: scriptFields,
   ns: flag,
   wallClock: flag,
   gzip: flag,

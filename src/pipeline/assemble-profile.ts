@@ -3,19 +3,26 @@ import type { PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
-import type { Mapping, Profile, ProfileEvent, ProfileMeta } from '../profile/profile.ts';
+import type { CounterType, Mapping, Profile, ProfileEvent, ProfileMeta } from '../profile/profile.ts';
 import { DETAIL_VALUES, REGISTER_SETS } from '../profile/sample-details.ts';
 import { wallClockOffset } from '../session/events/clock.ts';
 import { registerNames } from '../session/events/register-names.ts';
 import type { SessionResult } from '../session/session.ts';
 
 /** What determines the details of an event's samples. */
-export type EventKind = Required<Pick<ProfileEvent, 'isTracepoint' | 'isRawPmu' | 'isBpfOutput'>>;
+export type EventKind = Pick<ProfileEvent, 'isTracepoint' | 'counterType'> & { readonly isBpfOutput: boolean };
+
+const COUNTER_TYPES: ReadonlyMap<number, CounterType> = new Map([
+  [abi.PERF_TYPE_HARDWARE, 'hardware'],
+  [abi.PERF_TYPE_SOFTWARE, 'software'],
+  [abi.PERF_TYPE_RAW, 'raw'],
+]);
 
 export function eventKind({ type, config }: PerfEventAttr): EventKind {
+  const counterType = COUNTER_TYPES.get(type);
   return {
     isTracepoint: type === abi.PERF_TYPE_TRACEPOINT,
-    isRawPmu: type === abi.PERF_TYPE_RAW,
+    ...(counterType && { counterType }),
     isBpfOutput: type === abi.PERF_TYPE_SOFTWARE && config === BigInt(abi.PERF_COUNT_SW_BPF_OUTPUT),
   };
 }
@@ -104,7 +111,7 @@ function simpleperfEndTimeNs({ simpleperf }: Features): bigint | undefined {
 function assembleEvents(session: SessionResult, builder: ProfileBuilder): ProfileEvent[] {
   const arch = session.features.arch ?? '';
   const events = session.events.map(({ attr, name, isClock, isDummy, isOffCpuTime, payload, layout }): ProfileEvent => {
-    const { isTracepoint, isRawPmu, isBpfOutput } = eventKind(attr);
+    const { isTracepoint, counterType, isBpfOutput } = eventKind(attr);
     return {
       name,
       unit: isClock || isOffCpuTime ? 'nanoseconds' : 'count',
@@ -118,7 +125,7 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
       period: 0,
       hasCallchain: layout.hasCallchain || payload === 'off-cpu',
       hasWeightStruct: (attr.sampleType & abi.PERF_SAMPLE_WEIGHT_STRUCT) !== 0,
-      isRawPmu,
+      ...(counterType && { counterType }),
       isBpfOutput: isBpfOutput && payload !== 'off-cpu',
       registerNames: { regsIntr: registerNames(arch, attr.sampleRegsIntr), regsUser: registerNames(arch, attr.sampleRegsUser) },
       carries: new Set([...DETAIL_VALUES, ...REGISTER_SETS, 'raw' as const, 'branchStack' as const].filter((field) => layout.has(field))),

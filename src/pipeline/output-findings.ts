@@ -1,10 +1,13 @@
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { wordList } from '../base/text/word-list.ts';
 import type { Profile } from '../profile/profile.ts';
 import { leftOutEvents } from '../profile/shown-events.ts';
 import type { ChromeOptions, ChromeResult } from '../writers/chrome/chrome.ts';
 import type { CpuProfileResult } from '../writers/cpuprofile/cpuprofile.ts';
 import type { FirefoxResult } from '../writers/firefox/firefox.ts';
 import type { ParquetResult } from '../writers/parquet/parquet.ts';
+import type { ScriptEventType } from '../writers/script/field-requests.ts';
+import type { MissingFields } from '../writers/script/missing-fields.ts';
 import type { SpeedscopeResult } from '../writers/speedscope/speedscope.ts';
 
 /* What outputs lack or show differently, as their writers have found out. */
@@ -56,6 +59,21 @@ export function reportCpuProfile(result: CpuProfileResult, profile: Profile, siz
   const smaller = `${diagnostics.option('time')} or ${diagnostics.option('tid')}`;
   reportTimeline(result, { code: 'cpuprofile', name: 'CPU profile', sizeBytes, smaller }, diagnostics);
 }
+
+export function reportMissingFields({ fields, types }: MissingFields, diagnostics: Diagnostics): void {
+  if (fields.length > 0) diagnostics.add('script-fields-missing', 'warning', `the samples carry no ${fields.join(', ')}: left out of the text`);
+  if (types.length > 0) {
+    const names = types.map((type) => EVENT_TYPE_NAMES[type]);
+    diagnostics.add('script-types-missing', 'warning', `fields are chosen for ${wordList(names)}, but the recording has none`);
+  }
+}
+
+const EVENT_TYPE_NAMES: Readonly<Record<ScriptEventType, string>> = {
+  hw: 'hardware events',
+  sw: 'software events',
+  trace: 'tracepoints',
+  raw: 'raw hardware events',
+};
 
 export function reportFirefox({ untimedSamples, omittedTracepoints }: FirefoxResult, diagnostics: Diagnostics): void {
   diagnostics.add('firefox-untimed', 'warning', 'samples carry no time: in Firefox Profiler they follow one another without gaps', undefined, untimedSamples);

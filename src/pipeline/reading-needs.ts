@@ -2,7 +2,8 @@ import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.t
 import type { KeptBranches } from '../profile/builder.ts';
 import type { DetailName } from '../profile/sample-details.ts';
 import type { LeafRule } from '../session/reading/sample-reader.ts';
-import { type ScriptFieldChoice, scriptBranchesOf, scriptDetailsOf } from '../writers/script/fields.ts';
+import { askedFields, fieldRequests, type ScriptFieldRequest, type ScriptFields } from '../writers/script/field-requests.ts';
+import { scriptBranchesOf, scriptDetailsOf } from '../writers/script/fields.ts';
 import type { EventKind } from './assemble-profile.ts';
 import type { Format } from './formats.ts';
 import type { ReadProfileOptions } from './read-profile.ts';
@@ -20,8 +21,8 @@ export interface ReadingNeeds {
   /** See ReadProfileOptions. Formats that print record by record keep the recorded periods. */
   readonly offCpuTimes: boolean;
   readonly debugInfo: DebugInfoUse;
-  /** The fields that were asked for in perf-script text, empty for perf's choice; undefined if no such text is written. */
-  readonly scriptFields: readonly ScriptFieldChoice[] | undefined;
+  /** The fields that were asked for in perf-script text, none for perf's choice; undefined if no such text is written. */
+  readonly scriptFields: readonly ScriptFieldRequest[] | undefined;
   /** What the leaf of a stack is; undefined for the default. */
   readonly leaf: LeafRule | undefined;
   /** The payloads of tracepoints, whose texts are shown. */
@@ -31,7 +32,7 @@ export interface ReadingNeeds {
 }
 
 /** The options that decide about it. */
-export type NeedsOptions = Pick<ReadProfileOptions, 'debugInfo' | 'compatPerf' | 'offCpuTimes'> & { readonly fields?: readonly ScriptFieldChoice[] };
+export type NeedsOptions = Pick<ReadProfileOptions, 'debugInfo' | 'compatPerf' | 'offCpuTimes'> & { readonly fields?: ScriptFields };
 
 /** What writing these formats needs. */
 export function readingNeeds(formats: readonly Format[], options: NeedsOptions): ReadingNeeds {
@@ -41,7 +42,7 @@ export function readingNeeds(formats: readonly Format[], options: NeedsOptions):
     keepLog: formats.includes('csv'),
     offCpuTimes: options.offCpuTimes ?? formats.some((format) => format !== 'csv' && format !== 'script'),
     debugInfo: neededDebugInfo(formats, options),
-    scriptFields: formats.includes('script') ? (options.fields ?? []) : undefined,
+    scriptFields: formats.includes('script') ? fieldRequests(options.fields ?? []) : undefined,
     leaf: undefined,
     tracepointTexts: formats.includes('chrome') || formats.includes('firefox'),
     callers: true,
@@ -76,7 +77,7 @@ export function coversNeeds(read: ReadingNeeds, wanted: ReadingNeeds): boolean {
     read.offCpuTimes === wanted.offCpuTimes &&
     read.debugInfo === wanted.debugInfo &&
     read.leaf === wanted.leaf &&
-    (wanted.scriptFields === undefined || read.scriptFields?.join() === wanted.scriptFields.join()) &&
+    (wanted.scriptFields === undefined || JSON.stringify(read.scriptFields) === JSON.stringify(wanted.scriptFields)) &&
     (read.tracepointTexts || !wanted.tracepointTexts) &&
     (read.callers || !wanted.callers)
   );
@@ -110,7 +111,7 @@ function neededDebugInfo(
 ): DebugInfoUse {
   if (debugInfo !== 'lines') return debugInfo;
   if (formats.some((format) => format !== 'script' && format !== 'folded')) return 'lines';
-  const showsSourceLines = fields.some((field) => field === 'srcline' || field === '+srcline');
+  const showsSourceLines = fieldRequests(fields).some((request) => askedFields(request).includes('srcline'));
   if (!showsSourceLines || formats.every((format) => format !== 'script')) return 'none';
   return compatPerf ? 'lines-like-perf' : 'lines';
 }

@@ -9,9 +9,9 @@ import type { ChromeOptions } from '../writers/chrome/chrome.ts';
 import type { FoldedMark } from '../writers/folded/folded.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { GroupKind } from '../writers/sample-groups.ts';
-import type { ScriptFieldChoice } from '../writers/script/fields.ts';
+import type { ScriptFields } from '../writers/script/field-requests.ts';
 import { type Format, type StreamFormat, WALL_CLOCK_FORMATS } from './formats.ts';
-import { reportChrome, reportCpuProfile, reportFirefox, reportParquet, reportSpeedscope, reportUnknownCpus } from './output-findings.ts';
+import { reportChrome, reportCpuProfile, reportFirefox, reportMissingFields, reportParquet, reportSpeedscope, reportUnknownCpus } from './output-findings.ts';
 import { shownProfile } from './shown-profile-cache.ts';
 
 /** How formats are written. Each format uses the options that concern it. */
@@ -43,8 +43,8 @@ export interface WriteOptions {
    * parameters.
    */
   readonly demangle?: DemangleStyle | 'none';
-  /** script: which fields to print. Default: perf's choice. */
-  readonly fields?: readonly ScriptFieldChoice[];
+  /** script: which fields to print, for all events or by their types. Default: perf's choice. */
+  readonly fields?: ScriptFields;
   /** script: returns what to print for a linkage name in place of the function's name; undefined for the function's name. Default: always that. */
   readonly scriptName?: (linkageName: string) => string | undefined;
   /** script: how to show names and payloads of the recording. Default: as recorded. */
@@ -102,10 +102,9 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
     };
   },
   script: async () => {
-    const { missingScriptFields, writeScript } = await import('../writers/script/script.ts');
+    const { findMissingFields, writeScript } = await import('../writers/script/script.ts');
     return async (profile, sink, { fields, ns = false, wallClock = false, scriptName, scriptText, scriptLikePerf = false }, diagnostics) => {
-      const missing = missingScriptFields(profile, fields ?? []);
-      if (missing.length > 0) diagnostics.add('script-fields-missing', 'warning', `the samples carry no ${missing.join(', ')}: left out of the text`);
+      reportMissingFields(findMissingFields(profile, fields ?? []), diagnostics);
       const names = { ...(scriptName && { nameOf: scriptName }), ...(scriptText && { shown: scriptText }) };
       await writeScript(profile, sink, { ...(fields && { fields }), ns, wallClock, likePerf: scriptLikePerf, ...names });
     };

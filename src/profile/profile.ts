@@ -36,6 +36,8 @@ export interface ProfileMeta {
   readonly isStream?: boolean;
 }
 
+export type CounterType = 'hardware' | 'software' | 'raw';
+
 /** One event that was recorded (a perf_event_attr with its name). */
 export interface ProfileEvent {
   /** As perf prints it: `cpu-clock`, `cycles:u`, `sched:sched_switch`. */
@@ -58,8 +60,11 @@ export interface ProfileEvent {
   period: number;
   /** The exact sum minus `period`: absent up to 2^53. */
   periodRemainder?: number;
-  /** Whether it counts what the CPU itself means by a number (`r1a8`); for such events, perf shows all that samples carry. */
-  readonly isRawPmu?: boolean;
+  /**
+   * What counts: the CPU by one of perf's names (`cycles`), the kernel (`page-faults`), or the CPU by a number of its own (`r1a8`), where perf shows all that
+   * samples carry. Absent for other events, such as those of caches, breakpoints and PMUs beside the CPU's.
+   */
+  readonly counterType?: CounterType;
   /** Whether its payloads are the output of a BPF program. */
   readonly isBpfOutput?: boolean;
   /** Whether a weight is three numbers: a u32 and, in the high word, two u16 (PERF_SAMPLE_WEIGHT_STRUCT). */

@@ -3,6 +3,7 @@ import { PerfconvError } from '../../src/base/problems/errors.ts';
 import type { Arguments } from '../../src/cli/arguments.ts';
 import { COMMANDS, CONVERT, INFO } from '../../src/cli/commands.ts';
 import { parseCommandLine, splitCommandLine } from '../../src/cli/parse.ts';
+import { planWriting } from '../../src/cli/writing.ts';
 
 function argumentsOf(...words: string[]): Arguments {
   const request = parseCommandLine(words);
@@ -173,4 +174,13 @@ test('options of the same name are alike in all commands, as parsing requires', 
     expect([name, kinds.get(name) ?? kind]).toEqual([name, kind]);
     kinds.set(name, kind);
   }
+});
+
+test('fields can be given for events of one type, several times', () => {
+  expect(planWriting(argumentsOf('-F', 'comm,tid', '-Fsw:-cpu,-period', '-F', 'trace:')).fields).toEqual([
+    { fields: ['comm', 'tid'] },
+    { type: 'sw', fields: ['-cpu', '-period'] },
+    { type: 'trace', fields: [] },
+  ]);
+  expect(planWriting(argumentsOf()).fields).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { writeProfile } from '../../src/pipeline/write-profile.ts';
-import type { ScriptField } from '../../src/writers/script/script.ts';
+import type { ScriptField } from '../../src/writers/script/field-requests.ts';
 import { announceSkipped, runTool, whyNoPerf } from '../support/perf/perf-tool.ts';
 import { decode } from '../support/readers/decode.ts';
 

@@ -59,12 +59,19 @@ describe('options', () => {
       ...[{ demangle: 'fancy' }, { compat: 'gdb' }, { pid: 'abc' }, { cpu: [0, 1.5] }, { maxStack: 0 }, { time: 5 }, ...ofOtherTypes.reading].map(
         (options): [string, () => Promise<unknown>] => [Object.keys(options)[0], () => recording.profile(options as ProfileOptions)],
       ),
-      ...[{ weight: 'time' }, { labels: ['pids'] }, { group: 'core' }, { chromeStyle: 'bars' }, { fields: ['+symbol'] }, ...ofOtherTypes.writing].map(
-        (options): [string, () => Promise<unknown>] => [Object.keys(options)[0], () => profile.toBytes('pprof', options as unknown as WriteOptions)],
-      ),
+      ...[
+        { weight: 'time' },
+        { labels: ['pids'] },
+        { group: 'core' },
+        { chromeStyle: 'bars' },
+        { fields: ['+symbol'] },
+        { fields: [{ type: 'sw' }] },
+        ...ofOtherTypes.writing,
+      ].map((options): [string, () => Promise<unknown>] => [Object.keys(options)[0], () => profile.toBytes('pprof', options as unknown as WriteOptions)]),
       ...[{ sort: ['name'] }, { weight: 'time' }, { limit: 0 }, { sort: 'function' }, { children: 'yes' }, { limit: '5' }].map(
         (options): [string, () => Promise<unknown>] => [Object.keys(options)[0], () => profile.report(options as never)],
       ),
+      ['type', () => profile.toBytes('script', { fields: [{ type: 'software', fields: ['comm'] }] } as unknown as WriteOptions)],
       ['types', () => recording.records({ types: ['MMAP3' as 'MMAP2'] }).next()],
       ['types', () => recording.records({ types: 'COMM' } as object).next()],
       ['onProgress', () => recording.info({ onProgress: 1 } as object)],

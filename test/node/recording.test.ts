@@ -106,6 +106,7 @@ describe('the library gives the same as the command line for', () => {
     ['marks', 'folded', {}, { marks: ['inlined', 'jit'] }, ['--marks', 'inlined,jit']],
     ['no marks', 'folded', {}, { marks: 'none' }, ['--marks', 'none']],
     ['fields', 'script', {}, { fields: ['comm', 'ip'], ns: true }, ['-F', 'comm,ip', '--ns']],
+    ['fields of events of one type', 'script', {}, { fields: [{ type: 'sw', fields: ['comm', 'ip'] }] }, ['-F', 'sw:comm,ip']],
     ['traces of calls', 'chrome', {}, { chromeStyle: 'events' }, ['--chrome-style', 'events']],
     ['tables for spreadsheets', 'csv', {}, { csvSafe: true }, ['--csv-safe'], { input: () => formula }],
   ])('the same options, which make a difference: %s', async ([, format, options, writing, args, recorded = THREADS]) => {

@@ -6,7 +6,7 @@ import { type ConvertOptions, type ConvertOutput, convert } from '../../src/pipe
 import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
 import type { Format } from '../../src/pipeline/formats.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import type { ScriptFieldChoice } from '../../src/writers/script/fields.ts';
+import type { ScriptFieldChoice } from '../../src/writers/script/field-requests.ts';
 import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
 import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';

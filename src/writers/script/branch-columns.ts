@@ -3,7 +3,7 @@ import { BranchFlag, branchCycles, type SampleBranches } from '../../profile/bra
 import { hexAddress } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { TextCache } from '../text-cache.ts';
-import type { ScriptField } from './fields.ts';
+import type { ScriptField } from './field-requests.ts';
 
 /** How places of code are shown. */
 export interface PlaceTexts {

@@ -1,7 +1,7 @@
 import { hexAddress } from '../../profile/names.ts';
 import type { RegisterNames, RegisterSet, SampleDetails } from '../../profile/sample-details.ts';
 import { dataSourceText } from './data-source.ts';
-import type { ScriptField } from './fields.ts';
+import type { ScriptField } from './field-requests.ts';
 
 const REGISTER_WIDTH = 5;
 const UNKNOWN_REGISTER = 'unknown';

@@ -1,55 +1,19 @@
-import { PerfconvError } from '../../base/problems/errors.ts';
 import type { ProfileEvent } from '../../profile/profile.ts';
 import type { DetailName } from '../../profile/sample-details.ts';
-
-/** Fields that `perf script -F` knows and this writer can print, in the order in which perf prints them. */
-export const SCRIPT_FIELDS = [
-  'comm',
-  'pid',
-  'tid',
-  'cpu',
-  'misc',
-  'tod',
-  'time',
-  'period',
-  'event',
-  'trace',
-  'addr',
-  'data_src',
-  'weight',
-  'ins_lat',
-  'ip',
-  'sym',
-  'symoff',
-  'dso',
-  'srcline',
-  'iregs',
-  'uregs',
-  'brstack',
-  'brstacksym',
-  'brstackoff',
-  'bpf-output',
-  'phys_addr',
-  'data_page_size',
-  'code_page_size',
-] as const;
-
-export type ScriptField = (typeof SCRIPT_FIELDS)[number];
-
-/** A field to print; with a sign, one to add to the default fields or to remove from them. */
-export type ScriptFieldChoice = ScriptField | `+${ScriptField}` | `-${ScriptField}`;
-
-function isPlain(choice: ScriptFieldChoice): choice is ScriptField {
-  return !/^[+-]/.test(choice);
-}
-
-/** Whether some choices have a sign and others do not, so that they are neither a list of fields nor changes to the default. */
-export function mixesFieldChoices(choices: readonly ScriptFieldChoice[]): boolean {
-  return choices.some(isPlain) && !choices.every(isPlain);
-}
+import { checkFieldRequest, concerns, requestedFields, type ScriptField, type ScriptFieldRequest } from './field-requests.ts';
 
 /** What the default fields of an event depend on. */
-export type ScriptEvent = Pick<ProfileEvent, 'isTracepoint' | 'isRawPmu' | 'isBpfOutput'>;
+export type ScriptEvent = Pick<ProfileEvent, 'isTracepoint' | 'counterType' | 'isBpfOutput'>;
+
+/** How perf's default differs from recording to recording. */
+export interface FieldDefaults {
+  /** Whether samples of the event have callchains. Default: no. */
+  readonly hasCallchain?: boolean;
+  /** Whether to leave out of callchains of tracepoints what perf 6.1 does: see {@link scriptFieldsOf}. Default: no. */
+  readonly likePerf?: boolean;
+  /** Whether perf wrote the recording into a pipe. Default: no. */
+  readonly isStream?: boolean;
+}
 
 const COUNTER_FIELDS: readonly ScriptField[] = ['comm', 'tid', 'cpu', 'time', 'period', 'event', 'ip', 'sym', 'symoff', 'dso', 'bpf-output'];
 const RAW_PMU_FIELDS: readonly ScriptField[] = [...COUNTER_FIELDS, 'addr', 'data_src', 'weight', 'ins_lat', 'phys_addr', 'data_page_size', 'code_page_size'];
@@ -59,40 +23,33 @@ const NAME_FIELDS: readonly ScriptField[] = ['ip', 'sym'];
 const ADDRESS_FIELDS: readonly ScriptField[] = ['ip', 'sym', 'symoff', 'dso'];
 
 /**
- * The fields to print for samples of an event: perf's default for the kind of event, changed by the choices.
- * @param choices undefined for the default
- * @param isPerfsStream whether the default is perf 6.1's for recordings from pipes: callchains of tracepoints without offsets and binaries (observed)
- * @throws PerfconvError `usage` if some choices have a sign and others do not
+ * The fields to print for samples of an event: perf's default for the kind of event, changed by one request after the other. Empty if samples of the event are
+ * not printed.
+ *
+ * Observed, perf 6.1: it shows callchains of tracepoints only if no request concerns these, `+pid` included, and in recordings from pipes without offsets and
+ * binaries.
+ *
+ * @throws PerfconvError `usage` if a request cannot be fulfilled for any event
  */
-export function scriptFieldsOf(
-  event: ScriptEvent,
-  hasCallchain: boolean,
-  choices: readonly ScriptFieldChoice[] | undefined,
-  isPerfsStream = false,
-): ReadonlySet<ScriptField> {
-  const fields = new Set<ScriptField>(defaultFields(event, hasCallchain, isPerfsStream));
-  if (choices !== undefined) {
-    if (mixesFieldChoices(choices)) throw new PerfconvError('usage', 'choose fields, or add and remove some: FIELD cannot be combined with +FIELD or -FIELD');
-    const plain = choices.filter(isPlain);
-    if (plain.length > 0) return withoutForeign(event, plain);
-    for (const choice of choices) {
-      const field = choice.slice(1) as ScriptField;
-      if (choice.startsWith('+')) fields.add(field);
-      else fields.delete(field);
-    }
+export function scriptFieldsOf(event: ScriptEvent, requests: readonly ScriptFieldRequest[], defaults: FieldDefaults = {}): ReadonlySet<ScriptField> {
+  let fields: ReadonlySet<ScriptField> = new Set(defaultFields(event, requests, defaults));
+  for (const request of requests) {
+    checkFieldRequest(request);
+    if (concerns(request, event)) fields = requestedFields(fields, request);
   }
   return withoutForeign(event, fields);
 }
 
 /** The fields without `trace`, unless the event is a tracepoint: only tracepoints have a payload text. */
-function withoutForeign(event: ScriptEvent, fields: Iterable<ScriptField>): ReadonlySet<ScriptField> {
+function withoutForeign(event: ScriptEvent, fields: ReadonlySet<ScriptField>): ReadonlySet<ScriptField> {
   return new Set([...fields].filter((field) => field !== 'trace' || event.isTracepoint));
 }
 
-function defaultFields({ isTracepoint, isRawPmu }: ScriptEvent, hasCallchain: boolean, isPerfsStream: boolean): readonly ScriptField[] {
-  if (isTracepoint && !hasCallchain) return TRACEPOINT_FIELDS;
-  if (isTracepoint) return [...TRACEPOINT_FIELDS, ...(isPerfsStream ? NAME_FIELDS : ADDRESS_FIELDS)];
-  return isRawPmu ? RAW_PMU_FIELDS : COUNTER_FIELDS;
+function defaultFields(event: ScriptEvent, requests: readonly ScriptFieldRequest[], defaults: FieldDefaults): readonly ScriptField[] {
+  if (!event.isTracepoint) return event.counterType === 'raw' ? RAW_PMU_FIELDS : COUNTER_FIELDS;
+  const { hasCallchain = false, likePerf = false, isStream = false } = defaults;
+  if (!hasCallchain || (likePerf && requests.some((request) => concerns(request, event)))) return TRACEPOINT_FIELDS;
+  return [...TRACEPOINT_FIELDS, ...(likePerf && isStream ? NAME_FIELDS : ADDRESS_FIELDS)];
 }
 
 /** The detail of a sample that a field shows; none for fields that every sample has. */
@@ -114,21 +71,26 @@ export const DETAIL_OF_FIELD: Readonly<Partial<Record<ScriptField, DetailName>>>
   code_page_size: 'codePageSize',
 };
 
-/** The details to keep when reading samples of an event, so that these choices can be printed. */
-export function scriptDetailsOf(event: ScriptEvent, choices: readonly ScriptFieldChoice[] | undefined): ReadonlySet<DetailName> {
+/** The details to keep when reading samples of an event, so that these requests can be fulfilled. */
+export function scriptDetailsOf(event: ScriptEvent, requests: readonly ScriptFieldRequest[]): ReadonlySet<DetailName> {
   const details = new Set<DetailName>();
-  for (const field of scriptFieldsOf(event, false, choices)) {
+  for (const field of scriptFieldsOf(event, requests)) {
     const detail = DETAIL_OF_FIELD[field];
     if (detail !== undefined && (field !== 'bpf-output' || event.isBpfOutput)) details.add(detail);
   }
   return details;
 }
 
-/** The branches of samples to keep, so that these choices can be printed for events of any kind. */
-export function scriptBranchesOf(choices: readonly ScriptFieldChoice[]): 'none' | 'addresses' | 'places' {
-  const has = (field: ScriptField): boolean => choices.some((choice) => choice === field || choice === `+${field}`);
-  if (has('brstacksym') || has('brstackoff')) return 'places';
-  if (!has('brstack')) return 'none';
-  // The fields are added to the default ones, which include the DSO.
-  return has('dso') || (!choices.some(isPlain) && !choices.includes('-dso')) ? 'places' : 'addresses';
+/** Events of each kind that fields depend on. */
+const EVENT_KINDS: readonly ScriptEvent[] = [
+  { isTracepoint: true },
+  { isTracepoint: false },
+  ...(['hardware', 'software', 'raw'] as const).map((counterType) => ({ isTracepoint: false, counterType })),
+];
+
+/** The branches of samples to keep, so that these requests can be fulfilled for events of any kind. */
+export function scriptBranchesOf(requests: readonly ScriptFieldRequest[]): 'none' | 'addresses' | 'places' {
+  const shown = EVENT_KINDS.map((event) => scriptFieldsOf(event, requests, { hasCallchain: true }));
+  if (shown.some((fields) => fields.has('brstacksym') || fields.has('brstackoff') || (fields.has('brstack') && fields.has('dso')))) return 'places';
+  return shown.some((fields) => fields.has('brstack')) ? 'addresses' : 'none';
 }

@@ -3,7 +3,6 @@ import { TextWriter } from '../../base/streams/text-writer.ts';
 import { byteLength } from '../../base/text/text.ts';
 import { baseName, hexAddress, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
-import type { DetailName } from '../../profile/sample-details.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { everySample } from '../every-sample.ts';
 import { SecondsTexts } from '../seconds-texts.ts';
@@ -12,16 +11,17 @@ import { timesOfDay } from '../time-of-day.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { BranchColumns } from './branch-columns.ts';
 import { DetailColumns } from './detail-columns.ts';
-import { DETAIL_OF_FIELD, type ScriptField, type ScriptFieldChoice, scriptFieldsOf } from './fields.ts';
+import { fieldRequests, type ScriptField, type ScriptFields } from './field-requests.ts';
+import { scriptFieldsOf } from './fields.ts';
 
-export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from './fields.ts';
+export { findMissingFields } from './missing-fields.ts';
 
 export interface ScriptOptions {
-  /** Fields to print; or fields to add to perf's default for each event, or to remove from it. Default: perf's. */
-  readonly fields?: readonly ScriptFieldChoice[];
+  /** Fields to print, or changes to perf's default for each event. Default: perf's. */
+  readonly fields?: ScriptFields;
   /** Print seconds with nine decimals instead of six. */
   readonly ns?: boolean;
-  /** Leave out what perf 6.1 does not print for recordings from pipes, and name levels of memory as it does. Default: no. */
+  /** Leave out callchains of tracepoints, or parts of them, where perf 6.1 does, and name levels of memory as it does. Default: no. */
   readonly likePerf?: boolean;
   /** Print the time of day (`tod`) instead of `time`. */
   readonly wallClock?: boolean;
@@ -40,7 +40,7 @@ export interface ScriptOptions {
 /**
  * Writes samples as the text of `perf script`, for the tools that read it. Source of the format: observed, perf 6.1.
  *
- * A field that the samples of an event do not carry is left out; {@link missingScriptFields} returns the fields that no
+ * A field that the samples of an event do not carry is left out; `findMissingFields` returns the fields that no
  * sample carries. Fields that show details of samples need a profile that was read with these details.
  *
  * @throws PerfconvError `usage` when the profile was read without its samples
@@ -54,31 +54,6 @@ export async function writeScript(profile: Profile, sink: ByteSink, options: Scr
     if (out.isFull) await out.flush();
   }
   await out.flush();
-}
-
-/** The fields chosen or added that no sample of the profile carries. */
-export function missingScriptFields(profile: Profile, choices: readonly ScriptFieldChoice[]): ScriptField[] {
-  const { samples } = profile;
-  const fields = choices.filter((choice) => !choice.startsWith('-')).map((choice) => choice.replace('+', '') as ScriptField);
-  if (samples === undefined || samples.size === 0) return [];
-  const hasTime = samples.timeNs.subarray(0, samples.size).some((time) => !Number.isNaN(time));
-  const hasCpu = samples.cpu.subarray(0, samples.size).some((cpu) => cpu >= 0);
-  const hasTimeOfDay = hasTime && profile.meta.wallClockOffsetNs !== undefined;
-  return fields.filter((field) => {
-    if (field === 'time') return !hasTime;
-    if (field === 'tod') return !hasTimeOfDay;
-    if (field === 'cpu') return !hasCpu;
-    const detail = DETAIL_OF_FIELD[field];
-    return detail !== undefined && detail !== 'misc' && !profile.events.some((event) => event.samples > 0 && carries(event, field, detail));
-  });
-}
-
-/** Whether samples of an event carry what a field shows. */
-function carries(event: ProfileEvent, field: ScriptField, detail: DetailName): boolean {
-  if (field === 'trace' && !event.isTracepoint) return false;
-  if (field === 'bpf-output' && !event.isBpfOutput) return false;
-  if (field === 'ins_lat' && !event.hasWeightStruct) return false;
-  return event.carries?.has(detail) ?? false;
 }
 
 const COMM_WIDTH = 16;
@@ -106,14 +81,16 @@ class SamplePrinter {
   readonly #timesOfDay: SecondsTexts | undefined;
 
   constructor(profile: Profile, samples: SampleTable, options: ScriptOptions) {
-    const { fields, ns = false, likePerf = false, wallClock = false, nameOf = () => undefined, shown = (text) => text } = options;
+    const { fields = [], ns = false, likePerf = false, wallClock = false, nameOf = () => undefined, shown = (text) => text } = options;
     this.#nameOf = nameOf;
     this.#shown = shown;
     this.#profile = profile;
     this.#samples = samples;
     this.#decimals = ns ? 9 : 6;
+    const requests = fieldRequests(fields);
+    const isStream = profile.meta.isStream === true;
     this.#fieldsOf = profile.events.map((event) => {
-      const chosen = scriptFieldsOf(event, event.hasCallchain, fields, likePerf && profile.meta.isStream === true);
+      const chosen = scriptFieldsOf(event, requests, { hasCallchain: event.hasCallchain, likePerf, isStream });
       return wallClock ? withTimeOfDay(chosen) : chosen;
     });
     const textsOf = new Map<string, TextCache<string>>();

@@ -3,7 +3,7 @@ import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { convert } from '../../../src/pipeline/convert.ts';
-import type { ScriptFieldChoice } from '../../../src/writers/script/fields.ts';
+import type { ScriptFieldChoice } from '../../../src/writers/script/field-requests.ts';
 import {
   type AttrSpec,
   type ByteOrder,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
-import type { ScriptFieldChoice } from '../../../src/writers/script/fields.ts';
+import type { ScriptFieldChoice } from '../../../src/writers/script/field-requests.ts';
 import { writeScript } from '../../../src/writers/script/script.ts';
 import { buildProfile } from '../../support/builders/build-profile.ts';
 

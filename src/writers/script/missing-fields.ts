@@ -1,0 +1,57 @@
+import type { Profile, ProfileEvent } from '../../profile/profile.ts';
+import type { SampleTable } from '../../profile/sample-table.ts';
+import { askedFields, concerns, fieldRequests, type ScriptEventType, type ScriptField, type ScriptFields } from './field-requests.ts';
+import { DETAIL_OF_FIELD } from './fields.ts';
+
+/** What was asked for and is not in the text. */
+export interface MissingFields {
+  /** The fields chosen or added that no sample concerned carries, as they were asked for: `addr`, `sw:addr`. */
+  readonly fields: readonly string[];
+  /** The types of events that fields were chosen for, and of which the recording has none. */
+  readonly types: readonly ScriptEventType[];
+}
+
+/** Finds what the samples of a profile cannot show. */
+export function findMissingFields(profile: Profile, asked: ScriptFields): MissingFields {
+  const { samples } = profile;
+  const fields = new Set<string>();
+  const types = new Set<ScriptEventType>();
+  if (samples === undefined || samples.size === 0) return { fields: [], types: [] };
+  for (const request of fieldRequests(asked)) {
+    const { type } = request;
+    if (type !== undefined && !profile.events.some((event) => concerns(request, event))) {
+      types.add(type);
+      continue;
+    }
+    const isConcerned = profile.events.map((event) => event.samples > 0 && concerns(request, event));
+    for (const field of askedFields(request)) {
+      if (isConcerned.includes(true) && !isCarried(field, profile, samples, isConcerned)) fields.add(type === undefined ? field : `${type}:${field}`);
+    }
+  }
+  return { fields: [...fields], types: [...types] };
+}
+
+/** Whether any sample of these events carries what a field shows. */
+function isCarried(field: ScriptField, profile: Profile, samples: SampleTable, isConcerned: readonly boolean[]): boolean {
+  if (field === 'cpu') return someRow(samples, (row) => isConcerned[samples.event[row]] && samples.cpu[row] >= 0);
+  if (field === 'time' || field === 'tod') {
+    const hasTime = someRow(samples, (row) => isConcerned[samples.event[row]] && !Number.isNaN(samples.timeNs[row]));
+    return hasTime && (field === 'time' || profile.meta.wallClockOffsetNs !== undefined);
+  }
+  return profile.events.some((event, index) => isConcerned[index] && carries(event, field));
+}
+
+/** Whether samples of an event carry what a field shows. */
+function carries(event: ProfileEvent, field: ScriptField): boolean {
+  const detail = DETAIL_OF_FIELD[field];
+  if (detail === undefined || detail === 'misc') return true;
+  if (field === 'trace' && !event.isTracepoint) return false;
+  if (field === 'bpf-output' && !event.isBpfOutput) return false;
+  if (field === 'ins_lat' && !event.hasWeightStruct) return false;
+  return event.carries?.has(detail) ?? false;
+}
+
+function someRow({ size }: SampleTable, isTrue: (row: number) => boolean): boolean {
+  for (let row = 0; row < size; row++) if (isTrue(row)) return true;
+  return false;
+}
