@@ -4,6 +4,7 @@ import type { Arguments } from '../../src/cli/arguments.ts';
 import { COMMANDS, CONVERT, INFO } from '../../src/cli/commands.ts';
 import { parseCommandLine, splitCommandLine } from '../../src/cli/parse.ts';
 import { planWriting } from '../../src/cli/writing.ts';
+import { RECORD_TYPES } from '../../src/pipeline/choices.ts';
 
 function argumentsOf(...words: string[]): Arguments {
   const request = parseCommandLine(words);
@@ -174,6 +175,25 @@ test('options of the same name are alike in all commands, as parsing requires', 
     expect([name, kinds.get(name) ?? kind]).toEqual([name, kind]);
     kinds.set(name, kind);
   }
+});
+
+describe("an option of perf's that does not exist here", () => {
+  test('is refused with what does its work', () => {
+    expect(refusalOf('-C', '0')).toBe("there is no option -C; for perf's, give --cpu");
+    expect(refusalOf('--comms', 'app')).toBe("there is no option --comms; for perf's, give --comm");
+    expect(refusalOf('report', '-g')).toBe("there is no option -g; for perf's, give perfconv report --tree");
+    expect(refusalOf('-D')).toBe("there is no option -D; for perf's, give perfconv dump");
+  });
+
+  test('is not replaced by one that the command lacks', () => {
+    expect(refusalOf('info', '-C', '0')).toBe('there is no option -C');
+    expect(refusalOf('--toString')).toBe('there is no option --toString');
+  });
+
+  test.each(['task', 'mmap', 'switch', 'lost', 'namespace', 'cgroup', 'bpf', 'text-poke'])('leads to records that exist: --show-%s-events', (kind) => {
+    const [, types] = /; for perf's, give perfconv dump --type ([A-Z0-9_,]+)$/.exec(refusalOf(`--show-${kind}-events`)) ?? [];
+    expect(RECORD_TYPES).toEqual(expect.arrayContaining(types.split(',')));
+  });
 });
 
 test('fields can be given for events of one type, several times', () => {
