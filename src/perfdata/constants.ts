@@ -235,7 +235,10 @@ export const PERF_TYPE_BREAKPOINT = 5;
 
 export const PERF_COUNT_SW_CPU_CLOCK = 0;
 export const PERF_COUNT_SW_TASK_CLOCK = 1;
+export const PERF_COUNT_SW_PAGE_FAULTS = 2;
 export const PERF_COUNT_SW_CONTEXT_SWITCHES = 3;
+export const PERF_COUNT_SW_PAGE_FAULTS_MIN = 5;
+export const PERF_COUNT_SW_PAGE_FAULTS_MAJ = 6;
 export const PERF_COUNT_SW_DUMMY = 9;
 export const PERF_COUNT_SW_BPF_OUTPUT = 10;
 

@@ -46,6 +46,8 @@ export class SampleDetails {
   #firstValue = new Uint32Array(1024);
   #firstByte = new Float64Array(1024);
   #size = 0;
+  /** Per row: location + 1 of its address; 0 if that was not looked up. Rows at the end may be missing. */
+  #places = new Int32Array(0);
   /** Low and high words of values; after those of a row, its sets of registers, each of which begins with its ABI and the number of registers. */
   #values = new Uint32Array(4096);
   #valueWords = 0;
@@ -58,7 +60,7 @@ export class SampleDetails {
 
   /** Bytes of the columns. Those of variable length count twice: each may be by far the largest, and is copied as it grows. */
   get heldBytes(): number {
-    return this.#size * ROW_BYTES + 2 * (this.#valueWords * 4 + this.#byteCount);
+    return this.#size * ROW_BYTES + this.#places.byteLength + 2 * (this.#valueWords * 4 + this.#byteCount);
   }
 
   /** Begins a row. @param misc the record's misc field @returns the row's index */
@@ -111,6 +113,17 @@ export class SampleDetails {
     this.#byteCount += bytes.length;
     this.#bytes = grown(this.#bytes, this.#byteCount);
     this.#bytes.set(bytes, at);
+  }
+
+  /** Sets where the address (`addr`) of a row is. @param location in the profile's table */
+  setPlace(row: number, location: number): void {
+    this.#places = grown(this.#places, row + 1);
+    this.#places[row] = location + 1;
+  }
+
+  /** The location of a row's address; −1 if only the address is known. */
+  place(row: number): number {
+    return row < this.#places.length ? this.#places[row] - 1 : -1;
   }
 
   misc(row: number): number {

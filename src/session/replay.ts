@@ -206,6 +206,7 @@ export class Replay {
       this.#addTo(total, row);
     }
     if (row.branches >= 0) this.#keepBranches(row, thread);
+    if (row.detail >= 0 && this.#events[row.event].isPageFault) this.#locateFault(row, thread);
   }
 
   #addTo(total: number, row: RecordRow): void {
@@ -219,6 +220,14 @@ export class Replay {
     const { samples } = this.#profile;
     const { space } = this.#tasks.processes[process];
     this.#branchStacks?.keep(branches, event, this.#events[event], samples === undefined ? -1 : samples.size - 1, space, this.#frames, this.#profile);
+  }
+
+  /** Finds where the address of a page fault is, if that is kept. */
+  #locateFault({ detail }: RecordRow, { process }: SessionThread): void {
+    const details = this.#profile.samples?.details;
+    if (details === undefined || !details.has(detail, 'addr')) return;
+    const { space } = this.#tasks.processes[process];
+    details.setPlace(detail, this.#frames.placeOf(details.lo(detail, 'addr'), details.hi(detail, 'addr'), space));
   }
 
   /** Where a sample waits for the rest of its callchain; −1 if it does not. An unwound stack is whole already, and without memory no stack is completed. */

@@ -22,6 +22,8 @@ export interface SessionEvent {
   readonly hasDeferredCallchains: boolean;
   /** Whether its samples have arm64's link register besides their callchains, and no stack: see LeafCallers. */
   readonly hasLinkRegisters: boolean;
+  /** Whether its samples are page faults: then their addresses (PERF_SAMPLE_ADDR) are places in the process, which perf names, too. */
+  readonly isPageFault: boolean;
   /** Whether a copy of the user stack was recorded with any of its samples. */
   hasStackDumps: boolean;
   /** Whether its samples' periods are times that a thread was off the CPU, in nanoseconds. */
@@ -45,6 +47,8 @@ export function isSampledAtSwitches({ payload }: SessionEvent): boolean {
 /** How a thread waited off the CPU, according to switches. Of one that was not preempted, a SWITCH record says no more than `waiting`. */
 export type OffCpuState = 'sleeping' | 'blocked' | 'preempted' | 'waiting';
 
+const PAGE_FAULTS: ReadonlySet<number> = new Set([abi.PERF_COUNT_SW_PAGE_FAULTS, abi.PERF_COUNT_SW_PAGE_FAULTS_MIN, abi.PERF_COUNT_SW_PAGE_FAULTS_MAJ]);
+
 /** An event that was recorded, of which nothing is known yet but its attr. */
 export function recordedEvent(attr: PerfEventAttr, name: string): SessionEvent {
   return {
@@ -58,6 +62,7 @@ export function recordedEvent(attr: PerfEventAttr, name: string): SessionEvent {
     hasBranchCallStacks: hasBranchCallStacks(attr),
     hasDeferredCallchains: attr.flags.has('defer_callchain'),
     hasLinkRegisters: hasLinkRegisters(attr),
+    isPageFault: attr.type === abi.PERF_TYPE_SOFTWARE && PAGE_FAULTS.has(Number(attr.config)),
     hasStackDumps: false,
     isOffCpuTime: false,
     payload: 'unknown',
@@ -92,6 +97,7 @@ export function offCpuEvent(state: OffCpuState, events: readonly SessionEvent[])
     hasBranchCallStacks: sources.some((event) => event.hasBranchCallStacks),
     hasDeferredCallchains: false,
     hasLinkRegisters: false,
+    isPageFault: false,
     hasStackDumps: sources.some((event) => event.hasStackDumps),
     isOffCpuTime: true,
     payload: 'none',

@@ -16,10 +16,13 @@ const NUMBER_WIDTH = 16;
 export class DetailColumns {
   readonly #details: SampleDetails;
   readonly #likePerf: boolean;
+  readonly #placeText: (location: number, fields: ReadonlySet<ScriptField>) => string;
   /** perf pads the text of a data source to the longest one so far. */
   #longestSource = 0;
 
-  constructor(details: SampleDetails, likePerf: boolean) {
+  /** @param placeText what follows an address whose location is known: symbol and DSO, as far as the fields ask for them */
+  constructor(details: SampleDetails, likePerf: boolean, placeText: (location: number, fields: ReadonlySet<ScriptField>) => string) {
+    this.#placeText = placeText;
     this.#details = details;
     this.#likePerf = likePerf;
   }
@@ -38,7 +41,7 @@ export class DetailColumns {
   beforeIp(row: number, fields: ReadonlySet<ScriptField>, hasWeightStruct: boolean): string {
     const details = this.#details;
     let text = '';
-    if (fields.has('addr') && details.has(row, 'addr')) text += hexAddress(details.lo(row, 'addr'), details.hi(row, 'addr')).padStart(NUMBER_WIDTH);
+    if (fields.has('addr') && details.has(row, 'addr')) text += this.#address(row, fields);
     if (fields.has('data_src') && details.has(row, 'dataSrc')) text += this.#dataSource(row);
     if (details.has(row, 'weight')) {
       const lo = details.lo(row, 'weight');
@@ -76,6 +79,14 @@ export class DetailColumns {
       if (fields.has(field) && details.has(row, value)) text += ` ${pageSizeText(details.hi(row, value) * 2 ** 32 + details.lo(row, value))}`;
     }
     return text;
+  }
+
+  /** The address; that of a page fault with what is there. */
+  #address(row: number, fields: ReadonlySet<ScriptField>): string {
+    const details = this.#details;
+    const text = hexAddress(details.lo(row, 'addr'), details.hi(row, 'addr')).padStart(NUMBER_WIDTH);
+    const place = details.place(row);
+    return place < 0 ? text : text + this.#placeText(place, fields);
   }
 
   #registerSet(row: number, set: RegisterSet, names: RegisterNames | undefined): string {

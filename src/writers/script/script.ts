@@ -101,7 +101,7 @@ class SamplePrinter {
       textsOf.set(key, texts);
       return texts;
     });
-    this.#details = samples.details && new DetailColumns(samples.details, likePerf);
+    this.#details = samples.details && new DetailColumns(samples.details, likePerf, (location, shown) => this.#codePlace(location, shown));
     const branchTexts = { symbol: (location: number) => this.#branchSymbol(location), dso: (location: number) => this.#dsoName(location) };
     this.#branches = samples.branches && new BranchColumns(samples.branches, profile, branchTexts);
     const { startTime, wallClockOffsetNs } = profile.meta;
@@ -203,10 +203,14 @@ class SamplePrinter {
 
   /** ` symbol+0xoffset (dso)` and the source line, as far as the fields ask for them. */
   #place(location: number, fields: ReadonlySet<ScriptField>): string {
+    return this.#codePlace(location, fields) + this.#sourceLine(location, this.#profile.locations.lineCount(location) - 1, fields);
+  }
+
+  /** ` symbol+0xoffset (dso)`, as far as the fields ask for them. */
+  #codePlace(location: number, fields: ReadonlySet<ScriptField>): string {
     const outermost = this.#profile.locations.lineCount(location) - 1;
-    let text = outermost < 0 ? (fields.has('sym') ? ' [unknown]' : '') : this.#symbol(location, outermost, fields);
-    if (fields.has('dso')) text += ` (${this.#dsoName(location)})`;
-    return text + this.#sourceLine(location, outermost, fields);
+    const symbol = outermost < 0 ? (fields.has('sym') ? ' [unknown]' : '') : this.#symbol(location, outermost, fields);
+    return fields.has('dso') ? `${symbol} (${this.#dsoName(location)})` : symbol;
   }
 
   #dsoName(location: number): string {

@@ -154,6 +154,24 @@ describe('script: fields', () => {
     );
   });
 
+  it('addr of page faults is followed by what is there, as far as symbols and binaries are shown', async () => {
+    const sampleType: AttrSpec['sampleType'] = ['identifier', 'ip', 'tid', 'time', 'addr'];
+    const attrs = [2n, 5n, 6n, 1n].map(
+      (config, index): AttrSpec => ({ name: `e${config}`, type: eventType.software, config, ids: [BigInt(index + 1)], sampleType }),
+    );
+    const map = record.mmap2(
+      { pid: 4242, tid: 4243, addr: 0x400000n, len: 0x1000n, pgoff: 0n, prot: 3, flags: 2, filename: '/bin/app' },
+      { sampleId: { time: 1n } },
+    );
+    const samples = attrs.map((_, attr) => record.sample({ ...memorySample, addr: 0x400123n }, { attr }));
+    const bytes = encodeFile({ attrs, records: [map, ...samples], features: { eventDesc: true } });
+    const texts = async (...fields: ScriptFieldChoice[]): Promise<string[]> => (await script(bytes, fields)).split('\n').slice(0, -1);
+    const address = '          400123';
+    expect(await texts('addr', 'sym', 'dso')).toEqual([...new Array(3).fill(`${address} [unknown] (/bin/app)`), address]);
+    expect(await texts('addr', 'dso')).toEqual([...new Array(3).fill(`${address} (/bin/app)`), address]);
+    expect(await texts('addr')).toEqual(new Array(4).fill(address));
+  });
+
   it('a warning names fields that no sample carries', async () => {
     const diagnostics = new Diagnostics();
     expect(await script(rawPmu(memorySample), ['comm', 'brstack', 'trace', 'addr'], diagnostics)).toBe('           :4243     7f0012345678\n');
