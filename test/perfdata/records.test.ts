@@ -362,6 +362,15 @@ describe('MMAP2 of kernels before 3.16', () => {
   });
 });
 
+describe('MMAP2 with other bytes than PROT_* before MAP_*', () => {
+  it.each(ORDERS)('is read as one of today, without what simpleperf would mean by them (%s-endian)', (byteOrder) => {
+    // `lib/` and PROT_READ, as hiperf wrote it.
+    const { view, size } = laidOut(record.mmap2({ pid: 1, addr: 3n, len: 4n, filename: '/system/lib/liba.so', prot: 0x2f62_696d, flags: 2 }), byteOrder);
+    expect(read(view, size, 0)).toMatchObject({ type: 'MMAP2', prot: 0x2f62_696d, flags: 2, filename: '/system/lib/liba.so' });
+    expect(readSideBand(view, JUNK, JUNK + size, 10, 0, new MappedFiles())).toMatchObject({ record: { filename: '/system/lib/liba.so', isJitSymfile: false } });
+  });
+});
+
 describe('MMAP2 whose misc has the bit of build ids', () => {
   const PLACE = { pid: 1, addr: 3n, len: 4n, filename: '/bin/a' };
 

@@ -65,6 +65,8 @@ export interface MappedRange {
 const PROT_EXEC = 4;
 /** Source: mman.h. MIPS has another number, which perf takes into account only where it runs on MIPS. */
 const MAP_HUGETLB = 0x40000;
+/** What the kernel writes of PROT_*: reading, writing, execution. */
+const PROT_BITS = 7;
 
 /** How many bytes the fixed fields of an MMAP or MMAP2 at `at` need, record header included; `end` is just after its file name. */
 export function mmapFixedBytes(view: ByteView, at: number, end: number, type: number, misc: number): number {
@@ -108,7 +110,7 @@ export function readMmap(view: ByteView, at: number, end: number, type: number, 
     fileIdentity,
     buildId,
     isExecutable: prot !== undefined ? (prot & PROT_EXEC) !== 0 : (misc & PERF_RECORD_MISC_MMAP_DATA) === 0,
-    isJitSymfile: prot !== undefined && (prot & PROT_JIT_SYMFILE_MAP) !== 0,
+    isJitSymfile: prot !== undefined && (prot & ~PROT_BITS) === PROT_JIT_SYMFILE_MAP,
     isHugetlb: (flags & MAP_HUGETLB) !== 0,
   };
 }
@@ -132,14 +134,17 @@ const FIRST_PRINTABLE = 0x20;
 
 /**
  * Which of its three layouts an MMAP2 has. Where the early one has the first bytes of the file name, the later one has PROT_*, of which at least one byte is 0;
- * in a record that is too small for the later one, they may be the whole name. The record may be too small for the layout.
+ * in a record that is too small for the later one, they may be the whole name. Some versions of hiperf left other bytes in PROT_* (observed: `mib/`), but then
+ * MAP_* is MAP_SHARED or MAP_PRIVATE, whose byte no name has. The record may be too small for the layout.
  * @param end just after its file name
  */
 export function mmap2LayoutOf(view: ByteView, at: number, end: number, misc: number): typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID {
   if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) !== 0 && holdsBuildId(view, at, end)) return MMAP2_BUILD_ID;
   const prot = at + MMAP2.at.prot;
   if (end - at < MMAP2.minBytes) return prot < end && view.u8(prot) >= FIRST_PRINTABLE ? MMAP2_EARLY : MMAP2;
-  return view.u8(prot) !== 0 && view.u8(prot + 1) !== 0 && view.u8(prot + 2) !== 0 && view.u8(prot + 3) !== 0 ? MMAP2_EARLY : MMAP2;
+  if (view.u8(prot) === 0 || view.u8(prot + 1) === 0 || view.u8(prot + 2) === 0 || view.u8(prot + 3) === 0) return MMAP2;
+  const sharing = view.u32(at + MMAP2.at.flags) & 0xff;
+  return sharing > 0 && sharing < FIRST_PRINTABLE ? MMAP2 : MMAP2_EARLY;
 }
 
 /** File systems are on devices of lower major numbers than this, or of much higher ones: loop (7), SCSI disks (8), RAID (9), CD-ROMs (11). */
