@@ -18,6 +18,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   tracing: [],
   jitdump: [],
   simpleperf: [],
+  // Reads the same kind of files.
+  hiperf: ['simpleperf'],
   demangle: [],
   'symbol-table': ['demangle'],
   elf: ['symbol-table'],
@@ -25,8 +27,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   gopclntab: ['elf', 'symbol-table'],
   unwind: ['elf', 'dwarf', 'gopclntab'],
   // The recording.
-  perfdata: ['zstd', 'simpleperf', 'tracing'],
-  session: ['perfdata', 'simpleperf', 'tracing', 'jitdump', 'profile', 'unwind'],
+  perfdata: ['zstd', 'simpleperf', 'hiperf', 'tracing'],
+  session: ['perfdata', 'simpleperf', 'hiperf', 'tracing', 'jitdump', 'profile', 'unwind'],
   // The code that it names.
   symbolizer: ['dwarf', 'gopclntab', 'elf', 'symbol-table', 'unwind'],
   naming: ['session', 'perfdata', 'symbolizer', 'symbol-table', 'demangle', 'jitdump', 'tracing', 'profile'],

@@ -46,6 +46,7 @@ const OTHERS = new Set([
 /** Options of other programs that the pages explain. */
 const FOREIGN_OPTIONS: readonly string[] = [
   ...['add-counter', 'no-unwind', 'trace-offcpu'], // simpleperf
+  ...['dedup_stack', 'offcpu'], // hiperf
   'feature-gates', // OpenTelemetry Collector
   ...[
     'buildid-mmap',

@@ -19,6 +19,7 @@ export function infoText(info: RecordingInfo, { verbose, heading }: InfoTextOpti
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
     ['Recording', facts(recordingFacts(info))],
     ['Simpleperf', facts((info.simpleperf ?? []).map(({ name, value }) => [name, value.split('\n')]))],
+    ['Hiperf', facts((info.hiperf ?? []).map(({ name, value }) => [name, value]))],
     ['Machine', facts(machineFacts(info, verbose))],
     ['Events', eventLines(info, verbose)],
     ['Records', recordLines(info)],

@@ -61,6 +61,8 @@ export interface RecordingInfo extends MachineInfo {
   readonly isStat: boolean;
   /** What simpleperf notes about itself, its device and the app, in its own words. */
   readonly simpleperf?: readonly { readonly name: string; readonly value: string }[] | undefined;
+  /** The same for hiperf, under the names that its reports have for them. */
+  readonly hiperf?: readonly { readonly name: string; readonly value: string }[] | undefined;
   /** Names of the header features that the recording has. */
   readonly features: readonly string[];
   readonly events: readonly EventInfo[];
@@ -126,6 +128,7 @@ export function recordingInfo({ source, profile, session, samplesOutOfOrder, mod
     hasBranchStacks: features.hasBranchStack ?? false,
     isStat: features.isStat ?? false,
     simpleperf: features.simpleperf && [...features.simpleperf.metaInfo].map(([name, value]) => ({ name, value })),
+    hiperf: features.hiperf && [...features.hiperf.texts].map(([name, value]) => ({ name, value })),
     features: [...features.present].sort((a, b) => a - b).map(featureName),
     events: eventInfos(session, profile.events),
     groups: groupInfos(features, session.events),
@@ -148,6 +151,9 @@ function buildIds({ features, dsos }: SessionResult): RecordingInfo['buildIds'] 
   return [...inHeader, ...mapped.map(({ name, buildId }) => ({ file: name, buildId }))];
 }
 
+/** What hiperf calls the command that it ran, which is also in the command line. */
+const HIPERF_COMMAND = 'hiperf_workloader_cmd';
+
 /** The same without what may identify people: host, command line, home directories. */
 export function anonymousInfo(info: RecordingInfo): RecordingInfo {
   return {
@@ -156,6 +162,7 @@ export function anonymousInfo(info: RecordingInfo): RecordingInfo {
     host: { ...info.host, name: undefined },
     commandLine: undefined,
     simpleperf: info.simpleperf?.map(({ name, value }) => ({ name, value: withoutHomes(value) })),
+    hiperf: info.hiperf?.filter(({ name }) => name !== HIPERF_COMMAND).map(({ name, value }) => ({ name, value: withoutHomes(value) })),
     buildIds: info.buildIds.map(({ file, buildId }) => ({ file: withoutHome(file), buildId })),
     diagnostics: info.diagnostics.map((finding) => ({ ...finding, message: withoutHomes(finding.message) })),
   };

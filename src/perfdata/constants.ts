@@ -4,7 +4,15 @@
  * tool's description of its file format (records from 64 on, header features).
  */
 
-import { SIMPLEPERF_TYPE_END, SIMPLEPERF_TYPE_START, SP_FEATURE_NAMES, SP_FEATURE_START, simpleperfRecordNameOf } from '../simpleperf/constants.ts';
+import { HIPERF_FEATURE_NAMES, HIPERF_FEATURE_START } from '../hiperf/constants.ts';
+import {
+  SIMPLEPERF_TYPE_END,
+  SIMPLEPERF_TYPE_START,
+  SP_FEATURE_END,
+  SP_FEATURE_NAMES,
+  SP_FEATURE_START,
+  simpleperfRecordNameOf,
+} from '../simpleperf/constants.ts';
 
 export const PERF_RECORD_MMAP = 1;
 export const PERF_RECORD_LOST = 2;
@@ -318,6 +326,8 @@ export const FEATURE_NAMES: readonly (string | undefined)[] = [
   'CLN_SIZE',
   ...new Array<undefined>(SP_FEATURE_START - HEADER_CLN_SIZE - 1).fill(undefined),
   ...SP_FEATURE_NAMES,
+  ...new Array<undefined>(HIPERF_FEATURE_START - SP_FEATURE_END).fill(undefined),
+  ...HIPERF_FEATURE_NAMES,
 ];
 
 /** `HOSTNAME`, or `feature 99` for a bit that is not known. */

@@ -1,6 +1,7 @@
 import { type FeatureReaders, SectionReader } from '../base/bytes/section-reader.ts';
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
+import { HIPERF_READERS, type HiperfFeatures } from '../hiperf/features.ts';
 import { SIMPLEPERF_READERS, type SimpleperfFeatures } from '../simpleperf/features.ts';
 import { FEATURE_NAMES, featureName } from './constants.ts';
 import { BPF_READERS, type BpfFeatures } from './features/bpf.ts';
@@ -26,7 +27,8 @@ export interface Features
     BuildIdFeatures,
     BpfFeatures,
     TracingFeatures,
-    SimpleperfFeatures {
+    SimpleperfFeatures,
+    HiperfFeatures {
   /** Bits of the features that the recording has, read or not. */
   readonly present: Set<number>;
 }
@@ -43,6 +45,7 @@ const FEATURE_READERS: FeatureReaders<Features> = {
   ...BPF_READERS,
   ...TRACING_READERS,
   ...SIMPLEPERF_READERS,
+  ...HIPERF_READERS,
 };
 
 /**

@@ -225,6 +225,14 @@ export class SampleLayout {
   }
 }
 
+/**
+ * Whether a sample has an id instead of a callchain: one of `hiperf record --dedup_stack` has no entries, and a word after its last field. Only for recordings
+ * in which hiperf's tables have the callchains.
+ */
+export function endsWithStackId({ callchain, callchainCount, end: fieldsEnd }: SampleOffsets, end: number): boolean {
+  return callchain >= 0 && callchainCount === 0 && end - fieldsEnd === WORD_BYTES;
+}
+
 /** Reports that bytes are left after the fields of a sample, which is used nevertheless. */
 export function reportSurplus(diagnostics: Diagnostics, surplusBytes: number, fileOffset: number): void {
   const message = `PERF_RECORD_SAMPLE: ${surplusBytes} bytes after its last field belong to no field; the sample is read without them`;

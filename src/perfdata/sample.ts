@@ -40,6 +40,8 @@ export interface Sample {
   readonly codePageSize?: bigint;
   /** A piece of the hardware trace. */
   readonly aux?: Uint8Array;
+  /** hiperf's `--dedup_stack`: what leads to the callchain in its tables, instead of a callchain. */
+  readonly stackId?: bigint;
   /** Number of bytes after all these that belong to no field; absent if there are fewer than 8 or, as it should be, none. */
   readonly surplusBytes?: number;
 }

@@ -3,6 +3,7 @@ import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import type { RecordingSource } from '../base/streams/byte-source.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
 import { dumpStacks } from '../perfdata/attr.ts';
+import type { Features } from '../perfdata/features.ts';
 import type { RecordingHeader } from '../perfdata/file-header.ts';
 import type { WalkOptions } from '../perfdata/record-visitor.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
@@ -14,6 +15,7 @@ import { CallchainTable } from './callchains/callchains.ts';
 import { type FrameOptions, FrameResolver } from './callchains/frames.ts';
 import { RecordingClock } from './events/clock.ts';
 import { type EventList, eventsOf } from './events/events.ts';
+import type { SessionEvent } from './events/session-event.ts';
 import { CompiledFilter, type SampleFilter } from './filter/filter.ts';
 import { notedSampleTimes } from './filter/time-bounds.ts';
 import type { TimeSpan } from './filter/time-ranges.ts';
@@ -85,6 +87,7 @@ interface SharedParts {
   readonly findsOffCpu: boolean;
   readonly leaf: LeafRule;
   readonly isSimpleperf: boolean;
+  readonly isHiperf: boolean;
 }
 
 /** The readers of records, by kind. */
@@ -137,21 +140,25 @@ function sharedPartsOf({ source, header, options, sampleTimes, profile, diagnost
     findsOffCpu: options.findsOffCpu && simpleperfOffCpu === undefined,
     leaf,
     isSimpleperf: isSimpleperfRecording(features),
+    isHiperf: features.hiperf !== undefined,
   };
 }
 
 function readerPartsOf({ header, options, profile, diagnostics }: SessionJob, shared: SharedParts): ReaderParts {
   const { features, littleEndian } = header;
   const { observer, unwinds = true, compatPerf } = options;
-  const { events, chains, clock, extras, leaf, branchStacks, simpleperfOffCpu, findsOffCpu, isSimpleperf } = shared;
+  const { events, chains, clock, extras, leaf, branchStacks, simpleperfOffCpu, findsOffCpu, isSimpleperf, isHiperf } = shared;
   const details = options.details && new DetailReader(options.details);
   const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
   const stackDumps = unwinds ? shared.stackDumps : undefined;
   const recordedSymbols = new RecordedSymbols();
   const readsAll = observer !== undefined || simpleperfOffCpu !== undefined || findsOffCpu || profile.threadEvents !== undefined;
-  const commLimit = isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT;
+  const commLimit = isSimpleperf || isHiperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT;
   return {
-    samples: new SampleReader({ events, chains, clock, extras, leaf, details, stackDumps, branchStacks, compatPerf, switches }, diagnostics),
+    samples: new SampleReader(
+      { events, chains, clock, extras, leaf, details, stackDumps, branchStacks, compatPerf, switches, stackTables: features.hiperf?.stackTables },
+      diagnostics,
+    ),
     switches,
     sideBand: new SideBandReader({ eventIds: events.ids, chains, clock, extras, commLimit, readsAll }, diagnostics),
     userRecords: new UserRecordReader(events, features, littleEndian, diagnostics),
@@ -164,11 +171,11 @@ function rowPartsOf(job: SessionJob, shared: SharedParts): RowParts {
   const { source, header, options, profile, diagnostics } = job;
   const { features } = header;
   const { compatPerf, observer } = options;
-  const { events, chains, extras, stackDumps, branchStacks, filter, simpleperfOffCpu, findsOffCpu, isSimpleperf } = shared;
+  const { events, chains, extras, stackDumps, branchStacks, filter, simpleperfOffCpu, findsOffCpu, isSimpleperf, isHiperf } = shared;
   const leafIsSampleIp = shared.leaf === 'ip';
   const machine = machineOf(job, shared);
   const memory = new SessionMemory(new MemoryBudget(source, diagnostics.option, options.availableMemory), observer?.bytesPerRecord ?? 0);
-  const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp, showsCutAsPerf: compatPerf && options.truncated === 'keep' };
+  const frameRules = { ...options, callersAreCalls: isSimpleperf || isHiperf, leafIsSampleIp, showsCutAsPerf: compatPerf && options.truncated === 'keep' };
   const frames = new FrameResolver(chains, machine.kernels, profile, frameRules, diagnostics);
   const { dsos, jitCode } = machine;
   const unwindingParts = { dumps: stackDumps, chains, frames, dsos, jitDumps: jitCode.dumps, features, files: options.unwindFiles };
@@ -188,7 +195,7 @@ function rowPartsOf(job: SessionJob, shared: SharedParts): RowParts {
       simpleperfOffCpu,
       findsOffCpu,
       memory,
-      keepsOwnPeriod: isSimpleperf && !compatPerf,
+      keepsOwnPeriod: (isSimpleperf || isHiperf) && !compatPerf,
       leafIsSampleIp,
     },
     diagnostics,
@@ -219,11 +226,18 @@ function recordBytes(source: RecordingSource, { attrs, dataStart, dataEnd }: Rec
   return dumpStacks(attrs) ? all / STACK_DUMP_SHARE : all;
 }
 
-/** The times off the CPU of simpleperf's switches, if they were asked for and recorded; marks the events of these switches. */
+/** The times off the CPU of simpleperf's or hiperf's switches, if they were asked for and recorded; marks the events of these switches. */
 function offCpuTimesOf({ offCpuTimes }: SessionOptions, { features }: RecordingHeader, { events }: EventList): OffCpuTimes | undefined {
-  if (!offCpuTimes || !isOffCpuRecording(features.simpleperf?.metaInfo, events.length)) return undefined;
-  for (const event of events.slice(1)) event.isOffCpuTime = true;
+  const switches = offCpuTimes ? switchesOf(features, events) : [];
+  if (switches.length === 0) return undefined;
+  for (const event of switches) event.isOffCpuTime = true;
   return new OffCpuTimes();
+}
+
+/** The events of simpleperf's or hiperf's switches off the CPU; empty if these were not recorded. */
+function switchesOf({ simpleperf, hiperf }: Features, events: readonly SessionEvent[]): readonly SessionEvent[] {
+  if (isOffCpuRecording(simpleperf?.metaInfo, events.length)) return events.slice(1);
+  return hiperf?.hasOffCpu === true ? events.filter(({ name }) => name === 'sched:sched_switch') : [];
 }
 
 function orderRulesOf(source: RecordingSource, { mode, attrs }: RecordingHeader): RecordOrderRules {

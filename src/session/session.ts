@@ -189,7 +189,7 @@ class Session implements RecordVisitor {
       jitDumps: jitCode.dumps,
       refusedJitDumps: jitCode.refused,
       kernelDsoAt: (address) => kernels.find(address),
-      embeddedSymbols: embeddedSymbolsOf(dsos, features.simpleperf?.files ?? [], recordedSymbols),
+      embeddedSymbols: embeddedSymbolsOf(dsos, features.simpleperf?.files ?? features.hiperf?.files ?? [], recordedSymbols),
     };
   }
 

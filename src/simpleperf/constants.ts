@@ -46,6 +46,9 @@ export const SP_FEATURE_FILE2 = 132;
 export const SP_FEATURE_ETM_BRANCH_LIST = 133;
 export const SP_FEATURE_INIT_MAP = 134;
 
+/** Just after simpleperf's features. */
+export const SP_FEATURE_END = 135;
+
 /** Names of simpleperf's features, from {@link SP_FEATURE_START} on. */
 export const SP_FEATURE_NAMES: readonly string[] = [
   'SP_FILE',

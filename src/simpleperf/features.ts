@@ -65,7 +65,7 @@ type RecordingFeatures = SimpleperfFeatures & { readonly present: ReadonlySet<nu
 
 /** Whether simpleperf wrote the recording: it has features of simpleperf's own or, before 2017, its command line says so. */
 export function isSimpleperfRecording(features: RecordingFeatures): boolean {
-  for (const bit of features.present) if (bit >= sp.SP_FEATURE_START) return true;
+  for (const bit of features.present) if (bit >= sp.SP_FEATURE_START && bit < sp.SP_FEATURE_END) return true;
   return /(^|[/\\])simpleperf[^/\\]*$/.test(features.cmdline?.[0] ?? '');
 }
 

@@ -31,7 +31,7 @@ export interface SimpleperfFile {
 }
 
 /** Collects the columns of {@link SimpleperfSymbols}. */
-class SymbolList implements SimpleperfSymbols {
+export class SymbolList implements SimpleperfSymbols {
   readonly starts: number[] = [];
   readonly sizes: number[] = [];
   readonly nameOffsets: number[] = [];
@@ -42,6 +42,7 @@ class SymbolList implements SimpleperfSymbols {
     this.names = names;
   }
 
+  /** Adds a symbol whose name is between two offsets of `names`; one without a name is left out. */
   add(start: number, size: number, nameStart: number, nameEnd: number): void {
     if (nameEnd === nameStart) return;
     this.starts.push(start);

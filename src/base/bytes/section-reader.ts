@@ -36,6 +36,12 @@ export class SectionReader {
     return this.view.length - this.at;
   }
 
+  /** Whether the whole section is one string of {@link string}. */
+  get isOneString(): boolean {
+    const { view } = this;
+    return view.length > 4 && view.u32(0) === view.length - 4 && view.bytes.indexOf(0, 4) === view.length - 1;
+  }
+
   u32(): number {
     return this.view.u32(this.#step(4));
   }

@@ -25,6 +25,9 @@ export interface HostFeatures {
   cacheLineBytes?: number;
 }
 
+/** Size of a string's length. */
+const LENGTH_BYTES = 4;
+
 /** Source: the perf tool's description of its file format. */
 export const HOST_READERS: FeatureReaders<HostFeatures> = {
   [abi.HEADER_HOSTNAME]: (features, section) => {
@@ -53,6 +56,12 @@ export const HOST_READERS: FeatureReaders<HostFeatures> = {
     features.totalMemKib = section.exact();
   },
   [abi.HEADER_CMDLINE]: (features, section) => {
+    // hiperf joins its arguments with spaces; those within an argument cannot be told from them. A list would have more strings than bytes,
+    // but for a beginning of one that is cut off.
+    if (section.isOneString && section.remaining > LENGTH_BYTES * 2) {
+      features.cmdline = section.string().split(' ');
+      return;
+    }
     const words: string[] = [];
     features.cmdline = words;
     section.strings(words);

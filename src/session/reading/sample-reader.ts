@@ -1,10 +1,11 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import type { StackTables } from '../../hiperf/stack-tables.ts';
 import * as abi from '../../perfdata/constants.ts';
 import { readValuesOf } from '../../perfdata/read-format.ts';
 import type { RecordCursor } from '../../perfdata/record-cursor.ts';
-import { emptySampleOffsets, reportSurplus } from '../../perfdata/sample-layout.ts';
+import { emptySampleOffsets, endsWithStackId, reportSurplus } from '../../perfdata/sample-layout.ts';
 import { BranchCallchains } from '../callchains/branch-callchains.ts';
 import type { BranchStacks } from '../callchains/branch-stacks.ts';
 import { beginsWith, beginsWithAddress, COOKIE_ENTRIES, endsWithCookie } from '../callchains/callchain-entries.ts';
@@ -52,6 +53,8 @@ export interface SampleReaderParts {
   readonly compatPerf: boolean;
   /** Reads what samples say about switches; undefined if nobody asks. */
   readonly switches: SwitchSampleReader | undefined;
+  /** Where the callchains of samples are that have only an id (hiperf); undefined if there are no such samples. */
+  readonly stackTables: StackTables | undefined;
 }
 
 /** Maximum number of words in the leading fields: nine fields of two words. */
@@ -76,6 +79,7 @@ export class SampleReader {
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
   readonly #compatPerf: boolean;
   readonly #switches: SwitchSampleReader | undefined;
+  readonly #stackTables: StackTables | undefined;
   /** Undefined until the first sample whose stack was recorded as branches. */
   #branchChains: BranchCallchains | undefined;
 
@@ -91,6 +95,7 @@ export class SampleReader {
     this.#branchStacks = parts.branchStacks;
     this.#compatPerf = parts.compatPerf;
     this.#switches = parts.switches;
+    this.#stackTables = parts.stackTables;
     this.#diagnostics = diagnostics;
   }
 
@@ -121,7 +126,8 @@ export class SampleReader {
       this.#diagnostics.add('bad-sample', 'loss', `PERF_RECORD_SAMPLE: ${problem}; the sample is skipped`, record.fileOffset);
       return false;
     }
-    if (end - offsets.end > layout.slackBytes) reportSurplus(this.#diagnostics, end - offsets.end, record.fileOffset);
+    const hasStackId = this.#stackTables !== undefined && endsWithStackId(offsets, end);
+    if (end - offsets.end > layout.slackBytes && !hasStackId) reportSurplus(this.#diagnostics, end - offsets.end, record.fileOffset);
 
     // The leading fields as 32-bit words: in place, or copied if they cannot be read there.
     let words = view.words;
@@ -148,7 +154,8 @@ export class SampleReader {
     row.kernelChain = -1;
     row.unwound = NOT_UNWOUND;
     row.stackDump = layout.hasStackDump || sampled.hasLinkRegisters ? this.#addStackDump(record, sampled, misc) : -1;
-    row.chain = this.#internChain(view, sampled, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
+    const cpumode = misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
+    row.chain = hasStackId ? this.#internFromTable(record, sampled, cpumode, row) : this.#internChain(view, sampled, cpumode, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.branches = this.#branchStacks === undefined || !layout.has('branchStack') ? -1 : this.#branchStacks.add(view, offsets, record.piece);
     row.extra = offsets.read < 0 && sampled.payload === 'none' ? -1 : this.#readMore(sampled, row, record);
@@ -210,6 +217,16 @@ export class SampleReader {
       if (joined.join(view, this.#offsets)) return this.#internEntries(joined.view, 0, joined.count, ip, ipLo, ipHi, cpumode);
     }
     return this.#internEntries(view, callchainIps, callchainCount, ip, ipLo, ipHi, cpumode);
+  }
+
+  /** Index of the callchain to which the id after a sample's fields leads. */
+  #internFromTable({ view, fileOffset }: RecordCursor, sampled: SessionEvent, cpumode: number, { pid, ipLo, ipHi }: RecordRow): number {
+    const tables = this.#stackTables as StackTables;
+    const { end } = this.#offsets;
+    if (!tables.find(pid, view.lo(end), view.hi(end))) {
+      this.#diagnostics.add('unknown-stack-id', 'loss', "PERF_RECORD_SAMPLE: the recording's table of stacks lacks the callers", fileOffset);
+    }
+    return this.#internEntries(tables.entries, 0, tables.count, sampled.layout.ip, ipLo, ipHi, cpumode);
   }
 
   /** Keeps a sample's user registers and stack: a stack is of no use without registers. */

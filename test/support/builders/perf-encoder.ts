@@ -20,6 +20,7 @@ export * from './perf-encoder/byte-writer.ts';
 export { type BpfProgSpec, btfObject } from './perf-encoder/feature-sections.ts';
 export * from './perf-encoder/features.ts';
 export * from './perf-encoder/file.ts';
+export * from './perf-encoder/hiperf.ts';
 export * from './perf-encoder/kernel-records.ts';
 export * from './perf-encoder/sample.ts';
 export * from './perf-encoder/simpleperf.ts';

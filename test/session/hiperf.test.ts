@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { openRecording } from '../../src/index.ts';
+import { anonymousInfo } from '../../src/info/recording-info.ts';
+import {
+  type AttrSpec,
+  context,
+  encodeFile,
+  type FeatureSpec,
+  type ForeignFeature,
+  type HiperfFileSpec,
+  hiperfFeatures,
+  misc,
+  type RecordSpec,
+  record,
+  withStackId,
+} from '../support/builders/perf-encoder.ts';
+import { CLOCK, comm, kernelMap, LIB, libMap, namesOf, SWITCHES, sampleAt } from '../support/builders/simpleperf-recordings.ts';
+import { type Decoded, decode } from '../support/readers/decode.ts';
+
+const CYCLES: AttrSpec = { ...CLOCK, name: 'hw-cpu-cycles', type: 0 };
+const KERNEL = 0xffffffc0_10000000n;
+
+interface Parts {
+  readonly attrs?: readonly AttrSpec[];
+  readonly features?: FeatureSpec;
+}
+
+function bytesOf(records: readonly RecordSpec[], foreignFeatures: readonly ForeignFeature[], { attrs = [CYCLES], features = {} }: Parts = {}): Uint8Array {
+  return encodeFile({ attrs, records, foreignFeatures, features: { arch: 'aarch64', ...features } });
+}
+
+function decodeHiperf(records: readonly RecordSpec[], foreignFeatures: readonly ForeignFeature[], parts: Parts = {}): Promise<Decoded> {
+  return decode(bytesOf(records, foreignFeatures, parts), { offCpuTimes: true });
+}
+
+describe('a recording of hiperf', () => {
+  const lib: HiperfFileSpec = {
+    path: LIB,
+    type: 3,
+    codeAddress: 0x25000n,
+    codeOffset: 0x4000n,
+    symbols: [
+      // Thumb code: the lowest bit is set.
+      { vaddr: 0x26001n, len: 0x100, name: 'ns::callee(int)' },
+      { vaddr: 0x26100n, len: 0x100, name: 'caller' },
+    ],
+  };
+
+  it('names code by the symbols in it', async () => {
+    const decoded = await decodeHiperf(
+      [kernelMap, comm, libMap, sampleAt(10n, [context.kernel, KERNEL + 0x10n, context.user, 0x7000_1000n, 0x7000_1100n])],
+      [hiperfFeatures.symbols([lib, { path: '[kernel.kallsyms]', type: 0, symbols: [{ vaddr: KERNEL, len: 0, name: 'finish_task_switch' }] }])],
+    );
+    // Only functions that samples led to are listed, so the address of a caller leads to its function, and the byte before it may not.
+    expect(namesOf(decoded)).toEqual(['finish_task_switch', 'ns::callee(int)', 'caller']);
+    expect(decoded.diagnostics.list()).toEqual([]);
+  });
+
+  it('keeps the lowest bit of addresses on machines without Thumb code', async () => {
+    const decoded = await decodeHiperf([comm, libMap, sampleAt(10n, [context.user, 0x7000_1000n, 0x7000_1001n])], [hiperfFeatures.symbols([lib])], {
+      features: { arch: 'x86_64' },
+    });
+    expect(namesOf(decoded)).toEqual(['0x5000', 'ns::callee(int)']);
+  });
+
+  it('names modules from where they were loaded, and code made at run time by its address', async () => {
+    const module = record.mmap({ pid: -1, addr: 0xffffffc0_00020000n, len: 0x1000n, filename: '/vendor/modules/hi_irq.ko' }, { misc: misc.kernel });
+    const code = record.mmap2({ pid: 100, addr: 0x5000_0000n, len: 0x1000n, filename: '[anon:JSVM_JIT]', prot: 5 }, { sampleId: { time: 2n } });
+    const decoded = await decodeHiperf(
+      [kernelMap, module, comm, code, sampleAt(10n, [context.kernel, 0xffffffc0_00020050n, context.user, 0x5000_0008n])],
+      [
+        hiperfFeatures.symbols([
+          { path: '/vendor/modules/hi_irq.ko', type: 1, symbols: [{ vaddr: 0x40n, len: 0x20, name: 'hi_irq' }] },
+          { path: '[anon:JSVM_JIT]', type: 8, symbols: [{ vaddr: 0x5000_0000n, len: 0x10, name: 'onClick' }] },
+        ]),
+      ],
+    );
+    expect(namesOf(decoded)).toEqual(['hi_irq', 'onClick']);
+  });
+
+  it('has the stacks of its tables', async () => {
+    const chain = [context.kernel, KERNEL + 0x10n, context.user, 0x7000_1010n, 0x7000_1110n];
+    const nodes = chain.map((address, i) => ({ index: 7 * (i + 1), address: BigInt.asUintN(64, address), caller: i + 1 < chain.length ? 7 * (i + 2) : 0 }));
+    // In recordings from 2023, the indexes are smaller, and the tables have the number of HIPERF_HM_DEVHOST.
+    for (const indexBits of [20, 23] as const) {
+      const samples = [withStackId(sampleAt(10n, []), 7, chain.length, indexBits), withStackId(sampleAt(11n, []), 28, 2, indexBits)];
+      const tables = hiperfFeatures.stackTables([{ pid: 100, nodes: [...nodes].reverse() }], indexBits);
+      const decoded = await decodeHiperf([kernelMap, comm, libMap, ...samples], [tables]);
+      expect(decoded.samples.map(({ frames }) => frames.map(({ address }) => address))).toEqual([
+        [KERNEL + 0x10n, 0x5010n, 0x5110n],
+        [0x5010n, 0x5110n],
+      ]);
+      expect(decoded.diagnostics.list()).toEqual([]);
+    }
+  });
+
+  it('reports stacks that its tables lack, and reads no endless ones', async () => {
+    const endless = [
+      { index: 7, address: 0x7000_1010n, caller: 8 },
+      { index: 8, address: 0x7000_1110n, caller: 7 },
+      { index: 9, address: 0x7000_1010n, caller: 10 },
+    ];
+    const decoded = await decodeHiperf(
+      [comm, libMap, ...[7, 9, 11].map((leaf, i) => withStackId(sampleAt(BigInt(10 + i), []), leaf, 0xfffff))],
+      [hiperfFeatures.stackTables([{ pid: 100, nodes: endless }])],
+    );
+    expect(decoded.samples.map(({ frames }) => frames.length)).toEqual([512, 1, 1]);
+    expect(decoded.diagnostics.list().map(({ code, count, severity }) => [code, count, severity])).toEqual([['unknown-stack-id', 3, 'loss']]);
+  });
+
+  it.each([
+    ['is cut off', (bytes: Uint8Array) => bytes.subarray(0, -1)],
+    ['has an index of more than 23 bits', (bytes: Uint8Array) => bytes.with(19, 0xff)],
+    ['counts more nodes than it has', (bytes: Uint8Array) => bytes.with(12, 0xff)],
+  ])('reports a table that %s', async (_, damage) => {
+    const { bit, bytes } = hiperfFeatures.stackTables([{ pid: 100, nodes: [{ index: 7, address: 1n, caller: 0 }] }]);
+    const decoded = await decodeHiperf([comm, sampleAt(10n, [context.user, 1n])], [{ bit, bytes: damage(bytes) }]);
+    expect(decoded.diagnostics.list().map(({ code }) => code)).toEqual(['feature-damaged']);
+  });
+
+  it('shows in its records what leads to a stack', async () => {
+    const bytes = bytesOf([withStackId(sampleAt(10n, []), 7, 1)], [hiperfFeatures.stackTables([{ pid: 100, nodes: [] }])]);
+    const recording = await openRecording(bytes);
+    const records = [];
+    for await (const one of recording.records()) records.push(one);
+    expect(records).toMatchObject([{ type: 'SAMPLE', callchain: [], stackId: 7n | (1n << 23n) }]);
+    expect(records[0]).not.toHaveProperty('surplusBytes');
+  });
+
+  it('counts how long its switches took', async () => {
+    const switches: AttrSpec = { ...SWITCHES, name: 'sched:sched_switch' };
+    const decoded = await decodeHiperf(
+      [comm, sampleAt(10n, [context.user, 1n]), sampleAt(20n, [context.user, 1n], { attr: 1, period: 1n }), sampleAt(50n, [context.user, 1n])],
+      [hiperfFeatures.symbols([]), hiperfFeatures.offCpu()],
+      { attrs: [CYCLES, switches], features: { eventDesc: true } },
+    );
+    expect(decoded.samples.map(({ event, period }) => [event, period])).toEqual([
+      ['hw-cpu-cycles', 250_000],
+      ['sched:sched_switch', 30],
+      ['hw-cpu-cycles', 250_000],
+    ]);
+  });
+
+  it('tells its command line, when it was made and what it ran', async () => {
+    const features = [
+      hiperfFeatures.cmdline('hiperf record -d 1'),
+      hiperfFeatures.symbols([]),
+      hiperfFeatures.workload('/home/me/run'),
+      hiperfFeatures.recordTime('Wed Dec  6 21:28:45 2023'),
+    ];
+    const recording = await openRecording(bytesOf([comm, sampleAt(10n, [context.user, 1n])], features));
+    const info = await recording.info();
+    expect(info).toMatchObject({
+      commandLine: ['hiperf', 'record', '-d', '1'],
+      hiperf: [
+        { name: 'hiperf_workloader_cmd', value: '/home/me/run' },
+        { name: 'hiperf_record_time', value: 'Wed Dec  6 21:28:45 2023' },
+      ],
+      features: ['ARCH', 'CMDLINE', 'HIPERF_FILES_SYMBOL', 'HIPERF_WORKLOAD_CMD', 'HIPERF_RECORD_TIME'],
+      diagnostics: [],
+    });
+    expect(info.simpleperf).toBeUndefined();
+    expect(anonymousInfo(info).hiperf?.map(({ name }) => name)).toEqual(['hiperf_record_time']);
+  });
+
+  it('is not taken for one of simpleperf: its events keep perf’s names', async () => {
+    const decoded = await decodeHiperf([comm, sampleAt(10n, [context.user, 1n])], [hiperfFeatures.symbols([])], { attrs: [{ ...CLOCK, type: 0 }] });
+    expect(decoded.samples.map(({ event }) => event)).toEqual(['cycles']);
+  });
+});
