@@ -3,7 +3,17 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { type SymbolFiles, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
-import { context, encodeFile, misc, type RecordSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import {
+  context,
+  encodeFile,
+  type ForeignFeature,
+  hiperfFeatures,
+  misc,
+  type RecordSpec,
+  record,
+  simpleperfFeatures,
+  toolRecords,
+} from '../support/builders/perf-encoder.ts';
 import { APP, CLOCK, sampleAt, startApp } from '../support/builders/recorded-app.ts';
 import { decode } from '../support/readers/decode.ts';
 
@@ -20,6 +30,19 @@ describe('maps', () => {
       ['[heap]', 0x700010n],
       ['[vdso32]', 0x10n],
     ]);
+  });
+
+  it('name code in memory that has a name as other code without a file, but not as perf does, nor in recordings that have its functions', async () => {
+    const map = record.mmap2({ pid: 100, addr: 0x700000n, len: 0x1000n, filename: '[anon:v8]', prot: 7 }, { sampleId: { time: 3n } });
+    const spec = { attrs: [CLOCK], records: [map, sampleAt(10n, 0x700010n)] };
+    const frameOf = async (foreignFeatures: readonly ForeignFeature[] = [], compatPerf = false) => {
+      const { samples } = await decode(encodeFile({ ...spec, foreignFeatures }), { compatPerf });
+      return [samples[0].frames[0].dso, samples[0].frames[0].address];
+    };
+    expect(await frameOf()).toEqual(['/tmp/perf-100.map', 0x700010n]);
+    expect(await frameOf([], true)).toEqual(['[anon:v8]', 0x10n]);
+    expect(await frameOf([simpleperfFeatures.metaInfo({})])).toEqual(['[anon:v8]', 0x10n]);
+    expect(await frameOf([hiperfFeatures.symbols([])])).toEqual(['[anon:v8]', 0x700010n]);
   });
 
   it('of the vdso begin at its beginning, also where an old kernel gives its address for its place in the file', async () => {

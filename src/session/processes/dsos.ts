@@ -169,13 +169,21 @@ export interface MapRules {
   readonly compatPerf?: boolean;
   /** The machine that was recorded, as uname reports it; empty if unknown, absent if vdsos keep the name that is recorded (simpleperf). */
   readonly arch?: string | undefined;
+  /** Whether the recording itself has the names of code in memory that a program has named, under the memory's name (hiperf). */
+  readonly namesMemory?: boolean;
 }
+
+/**
+ * Memory without a file to which the program has given a name, as V8 and Android's run time do (prctl, PR_SET_VMA_ANON_NAME). perf reads such names in
+ * /proc/PID/maps, for programs that ran before it; perf 6.1 takes them for files (observed in its synthesized maps).
+ */
+const NAMED_MEMORY = /^\[anon(?:_shmem)?:/;
 
 /**
  * What a user map of a process is, and what perf calls it: executable memory without a file gets the name of a JIT's perf map, the vdso
  * of a 32-bit program on a 64-bit machine is `[vdso32]`, though the kernel calls both `[vdso]`.
  */
-export function classifyUserMap(record: MmapRecord, { compatPerf = false, arch }: MapRules = {}): { kind: DsoKind; name: string } {
+export function classifyUserMap(record: MmapRecord, { compatPerf = false, arch, namesMemory = false }: MapRules = {}): { kind: DsoKind; name: string } {
   const { filename } = record;
   // simpleperf copies JIT code into files of its own, a few methods each; it shows them under these names.
   if (record.isJitSymfile) return { kind: 'anon', name: jitName(filename) };
@@ -183,7 +191,10 @@ export function classifyUserMap(record: MmapRecord, { compatPerf = false, arch }
   // No program is loaded from hugetlbfs, but libraries may be, if they are linked for it. perf 6.1 finds no symbols in them (observed).
   const isHugetlb = record.isHugetlb && compatPerf;
   // Number 0 is that of all processes outside of perf's pid namespace, which have no file in common.
-  if (isMappedTwice || isHugetlb || isAnonymous(filename))
+  if (NAMED_MEMORY.test(filename) && namesMemory) return { kind: 'anon', name: filename };
+  // simpleperf's own files of symbols go by these names.
+  const isNamedMemory = NAMED_MEMORY.test(filename) && record.isExecutable && arch !== undefined && !compatPerf;
+  if (isMappedTwice || isNamedMemory || isHugetlb || isAnonymous(filename))
     return { kind: 'anon', name: record.isExecutable && record.pid !== 0 ? perfMapName(record.pid) : filename };
   // perf 6.1 takes vdsos of all programs on MIPS for one (observed).
   const isTold = arch !== undefined && MACHINES_WITH_HIGH_VDSO.includes(arch) && !(compatPerf && arch === 'mips64');

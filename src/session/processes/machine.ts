@@ -121,8 +121,9 @@ export class Machine {
     const space = this.tasks.ownSpace(this.tasks.process(record.pid));
     // For perf, JIT code is in the file into which simpleperf has put it.
     const mapped = this.#compatPerf ? { ...record, isJitSymfile: false } : record;
-    const { arch = '', simpleperf } = this.#features;
-    const { kind, name } = classifyUserMap(mapped, { compatPerf: this.#compatPerf, arch: simpleperf === undefined ? arch : undefined });
+    const { arch = '', simpleperf, hiperf } = this.#features;
+    const rules = { compatPerf: this.#compatPerf, arch: simpleperf === undefined ? arch : undefined, namesMemory: hiperf !== undefined };
+    const { kind, name } = classifyUserMap(mapped, rules);
     const end = record.start + record.length;
     const movesText = !this.#compatPerf && record.isExecutable;
     if (movesText && kind === 'anon' && isMovedText(space, record.start, end, this.#isFile)) return;
