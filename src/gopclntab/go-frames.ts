@@ -22,6 +22,11 @@ const STACK_SAVERS = encoded('gosave_systemstack_switch');
 const STACK_KEEPERS = encoded('racecall');
 /** What Go puts beneath the first function of a goroutine. Beyond it is only what an earlier goroutine has left. */
 const STACK_ENDS = encoded('runtime.goexit');
+/**
+ * Runtime functions that signal handlers put on the stack, as if the interrupted instruction had called them: after a fault, to stop a goroutine that has run for
+ * long, and for debuggers. Source: `unwinder.next` in Go's runtime/traceback.go; the second one jumps to the first (Go 1.17 and later).
+ */
+const STACK_INTERRUPTERS = encoded('runtime.sigpanic', 'runtime.sigpanic0', 'runtime.asyncPreempt', 'runtime.debugCallV2');
 /** mov %rsp, %rbp: the second instruction of functions with frame pointers. */
 const MOVE_SIZE_BYTES = 3;
 
@@ -33,6 +38,8 @@ export type GoFrameKind =
   | 'chained'
   /** Like `sized`, but what the function has called may run on another stack, where its frame is not. */
   | 'leaving'
+  /** Like `sized`, but the caller was interrupted there: the instruction before it has called nothing. */
+  | 'interrupting'
   /** What the function's code does: its size says nothing. */
   | 'keeping'
   /** Nothing: the frame has no caller. */
@@ -72,6 +79,7 @@ export class GoFrames {
     const index = this.#functions.find(svma);
     if (this.#isOneOf(STACK_ENDS, index)) return 'first';
     if (this.#isOneOf(STACK_KEEPERS, index)) return 'keeping';
+    if (this.#isOneOf(STACK_INTERRUPTERS, index)) return 'interrupting';
     const isLeaver = this.#isOneOf(STACK_LEAVERS, index);
     if (!isLeaver && !this.#isOneOf(STACK_CHANGERS, index)) return 'sized';
     const size = this.sizeAt(svma);

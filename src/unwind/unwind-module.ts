@@ -183,8 +183,8 @@ export class UnwindModule {
   }
 
   #lookFor(svma: number): number {
-    const ofSwitch = this.#lookForStackSwitch(svma);
-    if (ofSwitch !== undefined) return ofSwitch;
+    const ofRuntime = this.#lookInGoRuntime(svma);
+    if (ofRuntime !== undefined) return ofRuntime;
     let rule = NO_RULE;
     for (let i = 0; i < this.#frames.length; i++) {
       const index = this.#frames[i];
@@ -202,14 +202,19 @@ export class UnwindModule {
     return frameSize >= 0 ? this.rules.frameRule(frameSize) : rule;
   }
 
-  /** The rule of an svma in the functions of Go's runtime that switch stacks or begin one: other tables treat them as ordinary functions. Undefined for others. */
-  #lookForStackSwitch(svma: number): number | undefined {
+  /**
+   * The rule of an svma in the functions of Go's runtime that switch stacks, begin one or are put on one: other tables treat them as ordinary functions. Undefined
+   * for others.
+   */
+  #lookInGoRuntime(svma: number): number | undefined {
     const frames = this.#goFrames;
     switch (frames?.kindAt(svma)) {
       case 'chained':
         return this.registers?.name === 'x86_64' ? this.rules.chainRule() : undefined;
       case 'leaving':
         return this.rules.frameRule(Math.max(0, frames.sizeAt(svma)), RuleFlag.leavesStack);
+      case 'interrupting':
+        return this.rules.frameRule(Math.max(0, frames.sizeAt(svma)), RuleFlag.interrupts);
       case 'keeping':
         return NO_RULE;
       case 'first':

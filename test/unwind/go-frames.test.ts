@@ -129,6 +129,33 @@ describe('frames of stripped Go programs', () => {
     expect((await unwound(sample, space)).frames.slice(1)).toEqual(pointer === 'frame' ? [(START + 40).toString(16)] : []);
   });
 
+  describe('of functions that a signal handler has put on the stack', () => {
+    const PUT = START + 48;
+
+    test.each(['runtime.sigpanic', 'runtime.sigpanic0', 'runtime.asyncPreempt', 'runtime.debugCallV2'])(
+      'lead to the interrupted instruction, which may be the first one of its function or follow one that moves the stack pointer: %s',
+      async (nextName) => {
+        const space = new MadeSpace().map(START, START + 0x1000, await moduleOf({ ...X86_64, nextName }), 0);
+        const framesOf = async (stack: Readonly<Record<number, number>>): Promise<object> =>
+          (await unwound({ machine: 'x86_64', registers: { ip: PUT + 8, sp: 0x7000 }, stack }, space)).frames;
+        const [leaf, first, moved, caller] = [PUT + 8, START, START + 8, START + 20].map((address) => address.toString(16));
+        expect(await framesOf({ 0: START, 8: START + 20, 40: 0 })).toEqual([`!${leaf}`, `!${first}`, caller]);
+        expect(await framesOf({ 0: START + 8, 32: START + 20, 64: 0 })).toEqual([`!${leaf}`, `!${moved}`, caller]);
+      },
+    );
+
+    test('lead there if they have called others, and in 32-bit programs', async () => {
+      const space = new MadeSpace().map(START, START + 0x1000, await moduleOf({ ...I386, nextName: 'runtime.sigpanic' }), 0);
+      const sample = { machine: 'i386', registers: { ip: START, sp: 0x7000 }, stack: { 0: PUT + 8, 4: START + 8, 32: START + 20, 60: 0 } } as const;
+      const [leaf, called, interrupted, caller] = [START, PUT + 8, START + 8, START + 20].map((address) => address.toString(16));
+      expect((await unwound(sample, space)).frames).toEqual([`!${leaf}`, called, `!${interrupted}`, caller]);
+    });
+
+    test('are like others if their names only begin alike', async () => {
+      expect(offsetAt(await moduleOf({ ...X86_64, name: 'runtime.sigpanics' }), START + 8)).toBe(32);
+    });
+  });
+
   describe('of functions of the runtime that call others on another stack', () => {
     const FRAME = [
       [1, 0],

@@ -67,6 +67,8 @@ export const RuleFlag = {
   mayBeOthers: 32768,
   /** With {@link RuleFlag.indirect}: the word is not a pointer, but how far below the CFA the register's value is, apart from the CFA's offset. */
   distance: 65536,
+  /** A signal handler has put the function on the stack: the next frame was interrupted, and called nothing. */
+  interrupts: 131072,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -164,7 +166,7 @@ export class UnwindRules {
   /**
    * The number of a rule for code that has its return address on the stack.
    * @param frameSize bytes of the stack below the return address
-   * @param flag {@link RuleFlag.outermost} or {@link RuleFlag.leavesStack}, if that holds
+   * @param flag {@link RuleFlag.outermost}, {@link RuleFlag.leavesStack} or {@link RuleFlag.interrupts}, if that holds
    */
   frameRule(frameSize: number, flag = 0): number {
     const { sp, pc, addressSize } = this.#registers;

@@ -20,7 +20,8 @@ const WORD = 0x1_0000_0000;
 /** How far above the stack pointer a pointer may be kept that a function has a copy of in its red zone. */
 const MAX_COPY_DISTANCE = 4096;
 /** Rules with any of these flags are handled apart from the usual ones. */
-const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.savesVectors | RuleFlag.leavesStack;
+const RARE =
+  RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.savesVectors | RuleFlag.leavesStack | RuleFlag.interrupts;
 
 /** What a step works with. */
 interface FrameStepContext {
@@ -38,7 +39,10 @@ interface FrameStepContext {
 export class FrameStep {
   /** Whether the last step left a signal frame. */
   wasSignalFrame = false;
-  /** Whether it led to the landing pad of an exception handler, or to a function that was put on the stack: the caller's address is not a return address. */
+  /**
+   * Whether it led to the landing pad of an exception handler, to a function that was put on the stack, or from such a function to what was interrupted: the
+   * caller's address is not a return address.
+   */
   ledToUncalled = false;
   /** Whether it was plain: see {@link UnwoundStack.plainFrom}. */
   wasPlain = false;
@@ -247,7 +251,8 @@ export class FrameStep {
     let end = this.#ruleStep.step(module, rule);
     if (end === 'truncated' && !frame.isCall && this.#shortfall.callerSp <= sp) end = this.#stepByCopy(module, rule, sp);
     if (end !== 'stepped') return end;
-    this.wasFromCalled = (flags & (RuleFlag.signalFrame | RuleFlag.toHandler)) === 0;
+    this.wasFromCalled = (flags & (RuleFlag.signalFrame | RuleFlag.toHandler | RuleFlag.interrupts)) === 0;
+    this.ledToUncalled = (flags & RuleFlag.interrupts) !== 0;
     const hasLanded = (flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind && this.#leaveToHandler(flags, sp, frames.count);
     this.wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
     // What the handler has called may have signed its return address, whether or not the function that was left has.

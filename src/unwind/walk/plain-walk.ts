@@ -29,7 +29,7 @@ import type { WasmExports } from '../wasm/module.ts';
 /** Numbers of modules have 16 bits in WebAssembly, where 0 stands for none. */
 const MAX_MODULES = 0xffff;
 const LAYOUT = MACHINE_REGISTERS.x86_64;
-const RARE = RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.leavesStack;
+const RARE = RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.leavesStack | RuleFlag.interrupts;
 
 /** A numbered module, and those of its rules that WebAssembly has. */
 interface KnownModule {
