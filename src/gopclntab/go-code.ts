@@ -9,12 +9,6 @@ import type { NoteDamage } from './go-table.ts';
 import { InlinedCalls } from './inline-calls.ts';
 import type { ModuleData } from './module-data.ts';
 
-/**
- * The functions to whose first byte the kernel lets signal handlers return (the second name is that of Go 1.19). What precedes them is padding, not a call in
- * the function before, which extends up to them in Go's table.
- */
-const TRAMPOLINES = ['runtime.sigreturn__sigaction', 'runtime.sigreturn'].map((name) => new TextEncoder().encode(name));
-
 /** What a Go program without symbols and debug information says about its functions. */
 export interface GoCode {
   /** Its functions, at file offsets. */
@@ -56,8 +50,6 @@ function listFunctions(elf: ElfFile, functions: GoFunctions, noteDamage: NoteDam
   const names = table.view.bytes.subarray(namesAt, table.namesEnd);
   const lengths = new NameLengths(names, elf.source.name);
   const listed = { starts: new Float64Array(count), sizes: new Float64Array(count), nameOffsets: new Uint32Array(count), nameLengths: new Uint32Array(count) };
-  const isTrampoline = (at: number, length: number): boolean =>
-    TRAMPOLINES.some((name) => name.length === length && name.every((byte, i) => names[at + i] === byte));
   let kept = 0;
   let isDamaged = false;
   for (let i = 0; i < count; i++) {
@@ -71,10 +63,7 @@ function listFunctions(elf: ElfFile, functions: GoFunctions, noteDamage: NoteDam
     listed.sizes[kept] = Math.max(0, functions.sizeOf(i));
     listed.nameOffsets[kept] = nameOffset;
     listed.nameLengths[kept] = lengths.at(nameOffset);
-    if (listed.nameLengths[kept] === 0) continue;
-    const followsOther = kept > 0 && listed.sizes[kept - 1] > 0 && listed.starts[kept - 1] + listed.sizes[kept - 1] === offset;
-    if (followsOther && isTrampoline(nameOffset, listed.nameLengths[kept])) listed.sizes[kept - 1] -= 1;
-    kept++;
+    if (listed.nameLengths[kept] > 0) kept++;
   }
   if (isDamaged) noteDamage(table.damaged('names lie beyond its end'));
   const { starts: offsets, sizes, nameOffsets, nameLengths } = listed;

@@ -59,8 +59,9 @@ export class LocationNaming {
    * @param group the locations, all of one DSO
    * @returns those that no symbol covers
    */
-  async nameBy(group: readonly number[], { table, lines, functionStarts, isPerfMap = false }: CodeSymbols): Promise<readonly number[]> {
-    const symbols = this.#findSymbols(group, table, isPerfMap);
+  async nameBy(group: readonly number[], code: CodeSymbols): Promise<readonly number[]> {
+    const { table, lines, functionStarts, isPerfMap = false, endsNoFunctionWithCall = false } = code;
+    const symbols = this.#findSymbols(group, table, isPerfMap || endsNoFunctionWithCall);
     if (table !== undefined && functionStarts !== undefined) await this.#findTrampolines(group, symbols, table, functionStarts);
     if (table !== undefined) this.#nameBySymbols(group, symbols, table, isPerfMap ? this.#listedNames : this.#names);
     if (lines !== undefined && this.#readsLines) await this.#nameByLines(group, symbols, table, lines);
@@ -81,10 +82,10 @@ export class LocationNaming {
   }
 
   /** Looks up the symbol of each location, once. @returns −1 for a location that no symbol covers */
-  #findSymbols(group: readonly number[], table: SymbolTable | undefined, isPerfMap: boolean): Int32Array {
+  #findSymbols(group: readonly number[], table: SymbolTable | undefined, prefersStarts: boolean): Int32Array {
     const symbols = new Int32Array(group.length).fill(-1);
     if (table === undefined) return symbols;
-    for (let i = 0; i < group.length; i++) symbols[i] = isPerfMap ? this.#findListed(group[i], table) : this.#findCovering(group[i], table);
+    for (let i = 0; i < group.length; i++) symbols[i] = prefersStarts ? this.#findStarting(group[i], table) : this.#findCovering(group[i], table);
     return symbols;
   }
 
@@ -97,8 +98,8 @@ export class LocationNaming {
     return start >= 0 && table.name(symbol) === `__pfx_${table.name(start)}` ? start : symbol;
   }
 
-  /** If a return address is the start of a JIT's function, that function runs next: there is no call before it. */
-  #findListed(location: number, table: SymbolTable): number {
+  /** If a return address is the start of a function of a JIT or Go, there is no call before it: that function runs next, or was interrupted there. */
+  #findStarting(location: number, table: SymbolTable): number {
     const symbol = this.#findStart(location, table);
     return symbol >= 0 ? symbol : table.find(this.#codeAddress(location));
   }

@@ -66,6 +66,11 @@ export interface CodeSymbols {
    * one of its functions.
    */
   readonly isPerfMap?: boolean;
+  /**
+   * Whether none of its functions ends with a call, as in Go, where each extends up to the next one: a return address that is the start of a function was put on
+   * the stack, by the kernel for a signal handler to return to, or by such a handler, as if the interrupted instruction had called something.
+   */
+  readonly endsNoFunctionWithCall?: boolean;
   /** Its inlined functions, files and lines; absent if there is no debug information or it was not asked for. */
   readonly lines?: SourceLines;
   /**

@@ -236,7 +236,7 @@ export class RecordingSymbols {
     const sections = debugInfo && (await openAhead(debugInfo, files.host));
     const table = (symbols ?? go) && (await readElfSymbols(symbols ?? runtime, runtime, rules));
     const functionStarts = wants.wantsStarts && runtime.hasCode ? (addresses: Float64Array) => findFunctionStarts(runtime, addresses) : undefined;
-    const known = { table, functionStarts };
+    const known = { table, functionStarts, ...(lacks.names && go && { endsNoFunctionWithCall: true }) };
     if (debugInfo === undefined) return codeOf({ ...known, lines: go?.lines });
     const paths = [debugInfo.source.name, runtime.source.name];
     // Recordings have offsets in the binary. Debug files have the binary's addresses, but not its offsets.

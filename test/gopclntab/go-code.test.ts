@@ -134,12 +134,6 @@ describe('the functions of a Go program', () => {
     ]);
   });
 
-  test.each(['runtime.sigreturn', 'runtime.sigreturn__sigaction'])('end a byte before %s, to which signal handlers return', async (name) => {
-    const plan = planOf(PLAIN);
-    const table = buildGoTable({ ...plan, functions: [plan.functions[0], { ...plan.functions[1], name }] });
-    expect(functionsOf(await open(elfOf(PLAIN, { table })))).toEqual(['0+63 main.run', `64+32 ${name}`]);
-  });
-
   test('count in instructions if these have a fixed size', async () => {
     expect((await framesAt(await open(elfOf({ ...PLAIN, quantum: 4 })), 12, 63))[0]).toMatch(/^main\.one .* < main\.add /);
   });

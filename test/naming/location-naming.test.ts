@@ -117,6 +117,17 @@ describe('naming locations', () => {
     expect(await interrupted('panic')).toEqual(['panic||0|:0:0|+16']);
   });
 
+  it('names the function that begins at a return address if none ends with a call, as in Go, with the line where it begins', async () => {
+    const text = 'main.burnmain.deref';
+    const builder = new SymbolTableBuilder();
+    builder.add(0x1100, 0x20, 0, 9, RANK_GLOBAL);
+    builder.add(0x1120, 0x40, 9, 10, RANK_GLOBAL);
+    const table = builder.build(new TextEncoder().encode(text))!;
+    const { lines } = linesOf({ 4384: [{ ...FRAMES[0], function: undefined }] });
+    expect(await named({ table, endsNoFunctionWithCall: true, lines: lines! })).toEqual([[], ['main.deref||0|/src/inner.h:3:7|+0']]);
+    expect((await named({ table }))[1]).toEqual(['main.burn||0|:0:0|+32']);
+  });
+
   it('takes the name from debug information if there is no symbol, and the symbol if there is nothing else', async () => {
     const { lines } = linesOf({ 4383: [{ ...FRAMES[0], function: { ...INNER, linkageName: '' } }] });
     expect(await named({ lines: lines! })).toEqual([[], ['inner||2|/src/inner.h:3:7|+0']]);

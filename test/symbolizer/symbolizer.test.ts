@@ -68,7 +68,12 @@ describe('files', () => {
     });
     const moreSections = [{ name: '.gopclntab', content: bytes }];
     files.content.set(PATH, stripped({ moreSections }));
+    const ofGo = async (): Promise<unknown> => {
+      const symbols = symbolizer().forRecording({});
+      return (await symbols.symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '' }))?.endsNoFunctionWithCall;
+    };
     expect(await nameOf({})).toBe('main.run');
+    expect(await ofGo()).toBe(true);
     expect(await nameOf({}, {}, TEXT.offset + 80)).toBeUndefined();
     expect(await nameOf({}, { compatPerf: true })).toBeUndefined();
     files.content.set(PATH, stripped({ moreSections, dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr + 80, sizeBytes: 8 }] }));
@@ -81,6 +86,7 @@ describe('files', () => {
     const symbols = Array.from({ length: 1000 }, (_, i) => ({ name: `f${i}`, value: TEXT.vaddr + i, sizeBytes: 1 }));
     files.content.set(PATH, stripped({ moreSections, symbols }));
     expect(await nameOf({}, {}, TEXT.offset + 70)).toBe('f70');
+    expect(await ofGo()).toBeUndefined();
     expect(diagnostics.list()).toEqual([]);
   });
 
