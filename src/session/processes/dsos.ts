@@ -175,7 +175,7 @@ export interface MapRules {
 
 /**
  * Memory without a file to which the program has given a name, as V8 and Android's run time do (prctl, PR_SET_VMA_ANON_NAME). perf reads such names in
- * /proc/PID/maps, for programs that ran before it; perf 6.1 takes them for files (observed in its synthesized maps).
+ * /proc/PID/maps, for programs that ran before it; perf 6.1 takes them for files (observed).
  */
 const NAMED_MEMORY = /^\[anon(?:_shmem)?:/;
 
