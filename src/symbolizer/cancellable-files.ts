@@ -10,9 +10,9 @@ export function cancellableFiles(files: SymbolFiles, cancellation: Cancellation)
       const source = await files.open(path);
       return source && cancellation.source(source);
     },
-    decompress: async (compression, bytes, maxSizeBytes) => {
+    decompress: async (compression, bytes, maxSizeBytes, isAhead) => {
       await cancellation.checkpoint();
-      return files.decompress(compression, bytes, maxSizeBytes);
+      return files.decompress(compression, bytes, maxSizeBytes, isAhead);
     },
     ownVdso: () => files.ownVdso(),
     runningKernel: () => files.runningKernel(),

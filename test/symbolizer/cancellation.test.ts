@@ -1,6 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
+import { cancellable } from '../../src/base/streams/cancellation.ts';
+import { cancellableFiles } from '../../src/symbolizer/cancellable-files.ts';
 import type { FetchedFile, SymbolFiles } from '../../src/symbolizer/symbol-files.ts';
 import { type CodeObject, Diagnostics, Symbolizer } from '../../src/symbols.ts';
 import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
@@ -74,6 +76,17 @@ describe('a question for symbols', () => {
     });
     answer({ source, places: [] });
     await closed;
+  });
+
+  test('has debug information unpacked ahead where it would be without a signal', async () => {
+    const asked: unknown[] = [];
+    files.decompress = async (...args) => {
+      asked.push(args);
+      return args[1];
+    };
+    const packed = Uint8Array.of(1);
+    await cancellable(controller.signal, (cancellation) => cancellableFiles(files, cancellation).decompress('zlib', packed, 8, true));
+    expect(asked).toEqual([['zlib', packed, 8, true]]);
   });
 
   test('throws a reason that is an error of perfconv, too', async () => {

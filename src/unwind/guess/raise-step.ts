@@ -79,7 +79,11 @@ export class RaiseStep {
     return exidx !== undefined && exidx.entryAt(address - bias) === exidx.entryAt(call - 1 - bias);
   }
 
-  /** Goes on to the caller of the function that is being unwound, if some of its registers are the caller's. @param at where the registers are @param address of the function's call */
+  /**
+   * Goes on to the caller of the function that is being unwound, if some of its registers are the caller's.
+   * @param at where the registers are
+   * @param address of the function's call
+   */
   #leaveFunction(at: number, address: number): void {
     const module = this.#code.moduleAt(address - 1);
     const { bias } = this.#memory.space;

@@ -2,9 +2,10 @@ import { RISCV_T0 } from '../machines/riscv-registers.ts';
 import { codeAddress } from '../machines/unwind-machine.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
+import { riscvDistance } from '../scan/branch-distance.ts';
 import { PushScan } from '../scan/push-scan.ts';
-import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/return-addresses.ts';
-import { isSavingCall } from '../scan/saving-calls.ts';
+import { MAX_FUNCTION_BYTES } from '../scan/return-addresses.ts';
+import { isSavingCall, savingDistance } from '../scan/saving-calls.ts';
 import type { FrameView } from '../steps/frame.ts';
 import { RuleStep } from '../steps/rule-step.ts';
 import type { StepEnd } from '../steps/step-end.ts';
@@ -21,15 +22,13 @@ export class SaveStep {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
-  readonly #returns: ReturnAddresses;
   readonly #scan: PushScan;
   readonly #ruleStep: RuleStep;
 
-  constructor({ frame, memory, shortfall, code, returns }: GuessContext) {
+  constructor({ frame, memory, shortfall, code }: GuessContext) {
     this.#frame = frame;
     this.#memory = memory;
     this.#code = code;
-    this.#returns = returns;
     this.#scan = new PushScan(code);
     this.#ruleStep = new RuleStep(frame, memory, shortfall);
   }
@@ -39,9 +38,8 @@ export class SaveStep {
     const { registers, machine, pc, isCall } = this.#frame;
     if (machine.name !== 'riscv64' || isCall || registers.known[RISCV_T0] === 0) return 'no-rule';
     const link = codeAddress(registers.lo[RISCV_T0], registers.hi[RISCV_T0], machine);
-    if (this.#returns.callBefore(link) !== 'direct') return 'no-rule';
-    const entry = this.#returns.target;
-    if (!(entry <= pc && pc - entry < MAX_FUNCTION_BYTES) || !this.#code.read(link - 4, 4) || !isSavingCall(this.#code.word(0))) return 'no-rule';
+    const entry = this.#calledBefore(link);
+    if (!(entry <= pc && pc - entry < MAX_FUNCTION_BYTES)) return 'no-rule';
     const module = this.#code.moduleOf(this.#frame);
     if (module === undefined) return 'no-rule';
     const { bias } = this.#memory.space;
@@ -49,5 +47,14 @@ export class SaveStep {
     const end = rule < 0 ? 'no-rule' : this.#ruleStep.step(module, rule);
     this.hasStepped = end === 'stepped';
     return end;
+  }
+
+  /** Where the saving function begins that the instructions before an address call; NaN if they call none. */
+  #calledBefore(address: number): number {
+    const code = this.#code;
+    if (address % 2 !== 0 || !code.read(address - 4, 4)) return Number.NaN;
+    const word = code.word(0);
+    if (isSavingCall(word)) return address - 4 + riscvDistance(word);
+    return code.read(address - 8, 8) ? address - 8 + savingDistance(code.word(0), code.word(4)) : Number.NaN;
   }
 }

@@ -119,7 +119,7 @@ export class ReturnRules {
     const isSlot = isPowerpc ? distance === -powerpcLinkSlot(this.#machine) : distance >= addressSize && distance <= MAX_FRAME_BYTES;
     if (base === SAVED + cfaBase && isSlot && (cfaBase !== sp || offset >= 0)) return { rule: RegisterRule.offset, value: -distance };
     if (isInLink) return { rule: RegisterRule.register, value: lr };
-    // s390x restores both registers at once, the stack pointer from what may be anywhere in the frame of the caller.
+    // If the stack pointer is loaded along with the return address, as on s390x, both may be anywhere in the caller's frame.
     const isBySp = base === SAVED + sp;
     if (cfaBase === INDIRECT && (isBySp || base === SAVED + fp) && Math.abs(offset) <= MAX_FRAME_BYTES)
       return { rule: isBySp ? RegisterRule.spOffset : RegisterRule.fpOffset, value: offset };

@@ -1,18 +1,25 @@
 import type { CodeReader } from './instruction-decoder.ts';
 
-/** Whether an instruction of RISC-V is a JAL that leaves the return address in t0: a call of a function that saves registers for its caller. */
+// Calls of functions that save registers for their caller (RISC-V, `-msave-restore`): they leave the return address in t0.
+
+/** Whether an instruction is such a call by itself: JAL. */
 export function isSavingCall(word: number): boolean {
   return (word & 0xfff) === 0x2ef;
 }
 
 /**
- * The svma of such a call that returns to an svma; −1 if there is none. While such a function runs, its caller is as it was at the call. Also of AUIPC and JALR, if
- * the linker has not made a JAL of them.
+ * How far from the first one two instructions lead that are such a call, AUIPC and JALR: the linker keeps them where the function is beyond the reach of JAL.
+ * @returns NaN if they are no such call
  */
+export function savingDistance(first: number, second: number): number {
+  const isCall = (first & 0xfff) === 0x297 && (second & 0xf_ffff) === 0x2_82e7;
+  return isCall ? (first & ~0xfff) + (second >> 20) : Number.NaN;
+}
+
+/** The svma of such a call that returns to an svma; −1 if there is none. While such a function runs, its caller is as it was at the call. */
 export function savingCallBefore(code: CodeReader, svma: number): number {
-  const word = code.half(svma - 4) | (code.half(svma - 2) << 16);
+  const wordAt = (at: number): number => code.half(at) | (code.half(at + 2) << 16);
+  const word = wordAt(svma - 4);
   if (isSavingCall(word)) return svma - 4;
-  // auipc t0, hi; jalr t0, lo(t0)
-  if ((word & 0xf_ffff) !== 0x2_82e7) return -1;
-  return (code.half(svma - 8) & 0xfff) === 0x297 ? svma - 8 : -1;
+  return Number.isNaN(savingDistance(wordAt(svma - 8), word)) ? -1 : svma - 8;
 }
