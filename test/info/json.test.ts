@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, test } from 'vitest';
 import { EVERYTHING } from '../support/builders/every-feature.ts';
-import { encodeFile, encodePipe, type FileSpec, misc, record } from '../support/builders/perf-encoder.ts';
+import { encodeFile, encodePipe, type FileSpec, hiperfFeatures, misc, record } from '../support/builders/perf-encoder.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
 import { expectDescribed, isDescribed, isValid, jsonOf, schema } from '../support/readers/info-schema.ts';
 import { fieldNames, keysOf } from '../support/readers/json-schemas.ts';
@@ -20,6 +20,10 @@ describe('the schema', () => {
     ['file without features or samples', encodeFile({ attrs: EVERYTHING.attrs, records: [] })],
     ['cut off file', encodeFile(EVERYTHING).subarray(0, -300)],
     ['file that says that nothing was lost', encodeFile({ ...EVERYTHING, records: [record.lost({ lost: 0n }), record.lostSamples({ lost: 0n })] })],
+    [
+      'recording of hiperf',
+      encodeFile({ ...EVERYTHING, foreignFeatures: [hiperfFeatures.workload('/home/jane/run'), hiperfFeatures.recordTime('Wed Dec  6')] }),
+    ],
   ])('describes a %s', async (_kind, bytes) => {
     expectDescribed(await jsonOf(bytes));
     expectDescribed(await jsonOf(bytes, true));
@@ -27,7 +31,7 @@ describe('the schema', () => {
 
   it('describes no field that never occurs', async () => {
     const seen = new Set(keysOf([await jsonOf(encodeFile(EVERYTHING)), await jsonOf(encodeFile(EVERYTHING).subarray(0, -300))]));
-    expect([...new Set(fieldNames(schema))].filter((name) => !seen.has(name))).toEqual(['simpleperf', 'value'].filter((name) => !seen.has(name)));
+    expect([...new Set(fieldNames(schema))].filter((name) => !seen.has(name))).toEqual(['simpleperf', 'hiperf', 'value'].filter((name) => !seen.has(name)));
   });
 
   it('rejects wrong values', async () => {
