@@ -364,10 +364,12 @@ describe('MMAP2 of kernels before 3.16', () => {
 
 describe('MMAP2 with other bytes than PROT_* before MAP_*', () => {
   it.each(ORDERS)('is read as one of today, without what simpleperf would mean by them (%s-endian)', (byteOrder) => {
-    // `lib/` and PROT_READ, as hiperf wrote it.
-    const { view, size } = laidOut(record.mmap2({ pid: 1, addr: 3n, len: 4n, filename: '/system/lib/liba.so', prot: 0x2f62_696d, flags: 2 }), byteOrder);
-    expect(read(view, size, 0)).toMatchObject({ type: 'MMAP2', prot: 0x2f62_696d, flags: 2, filename: '/system/lib/liba.so' });
-    expect(readSideBand(view, JUNK, JUNK + size, 10, 0, new MappedFiles())).toMatchObject({ record: { filename: '/system/lib/liba.so', isJitSymfile: false } });
+    // As hiperf wrote it. The bit of PROT_EXEC is not set.
+    const { view, size } = laidOut(record.mmap2({ pid: 1, addr: 3n, len: 4n, filename: '/system/lib/liba.so', prot: 0x2f62_6961, flags: 2 }), byteOrder);
+    expect(read(view, size, 0)).toMatchObject({ type: 'MMAP2', prot: 0x2f62_6961, flags: 2, filename: '/system/lib/liba.so' });
+    expect(readSideBand(view, JUNK, JUNK + size, 10, 0, new MappedFiles())).toMatchObject({
+      record: { filename: '/system/lib/liba.so', isExecutable: true, isJitSymfile: false },
+    });
   });
 });
 

@@ -78,7 +78,7 @@ export interface MappedFile {
   readonly filename: string;
   readonly fileIdentity: string;
   readonly buildId: string;
-  /** PROT_* of mmap(2); undefined in records that have none. */
+  /** PROT_* of mmap(2), and {@link PROT_JIT_SYMFILE_MAP}; undefined in records that have none, or other bytes there. */
   readonly prot: number | undefined;
   /** MAP_* of mmap(2); 0 in records that have none. */
   readonly flags: number;
@@ -110,7 +110,7 @@ export function readMmap(view: ByteView, at: number, end: number, type: number, 
     fileIdentity,
     buildId,
     isExecutable: prot !== undefined ? (prot & PROT_EXEC) !== 0 : (misc & PERF_RECORD_MISC_MMAP_DATA) === 0,
-    isJitSymfile: prot !== undefined && (prot & ~PROT_BITS) === PROT_JIT_SYMFILE_MAP,
+    isJitSymfile: prot !== undefined && (prot & PROT_JIT_SYMFILE_MAP) !== 0,
     isHugetlb: (flags & MAP_HUGETLB) !== 0,
   };
 }
@@ -124,9 +124,14 @@ function readMappedFile(view: ByteView, at: number, end: number, layout: MmapLay
     filename: view.text(at + layout.at.filename, end),
     fileIdentity,
     buildId: hasBuildId ? mmapBuildId(view.bytes.subarray(at + MMAP2_BUILD_ID.at.buildId), view.u8(at + MMAP2_BUILD_ID.at.buildIdSize)) : '',
-    prot: hasProtection ? view.u32(at + MMAP2.at.prot) : undefined,
+    prot: hasProtection ? knownProt(view.u32(at + MMAP2.at.prot)) : undefined,
     flags: hasProtection ? view.u32(at + MMAP2.at.flags) : 0,
   };
+}
+
+/** The kernel and simpleperf write no other bits into the place of PROT_*: where there are others, none of them says anything (see {@link mmap2LayoutOf}). */
+function knownProt(prot: number): number | undefined {
+  return (prot & ~(PROT_BITS | PROT_JIT_SYMFILE_MAP)) === 0 ? prot : undefined;
 }
 
 /** All PROT_* are below the characters of file names. */
