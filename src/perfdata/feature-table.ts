@@ -1,7 +1,7 @@
 import { ByteView } from '../base/bytes/byte-view.ts';
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { type ByteSource, readRange } from '../base/streams/byte-source.ts';
-import { SP_FEATURE_START } from '../simpleperf/constants.ts';
+import { SP_FEATURE_END, SP_FEATURE_START } from '../simpleperf/constants.ts';
 import { loadProtobuf } from '../simpleperf/protobuf-reader.ts';
 import { HEADER_FEAT_BITS, HEADER_HOSTNAME } from './constants.ts';
 import { type Features, readFeature, reportDamagedFeature } from './features.ts';
@@ -70,7 +70,7 @@ export async function readFeatureSections(
   diagnostics: Diagnostics,
 ): Promise<void> {
   let bytesSum = 0;
-  if (table.sections.some(({ feature }) => feature >= SP_FEATURE_START)) await loadProtobuf();
+  if (table.sections.some(({ feature }) => feature >= SP_FEATURE_START && feature < SP_FEATURE_END)) await loadProtobuf();
   for (const [i, { feature, offset, size }] of table.sections.entries()) {
     // Not filled in: if the recording was followed, the table may have been read while it was being written.
     if (offset === 0) continue;
