@@ -2,6 +2,7 @@ import type { Diagnostic } from '../base/problems/diagnostics.ts';
 import { type RecordingSource, recordingBytes } from '../base/streams/byte-source.ts';
 import type { ExactInteger } from '../base/text/exact-integer.ts';
 import { featureName, recordTypeNameOf } from '../perfdata/constants.ts';
+import { listedBuildIds } from '../perfdata/listed-build-ids.ts';
 import type { Profile } from '../profile/profile.ts';
 import { listedBuildId } from '../session/processes/dsos.ts';
 import type { SessionResult } from '../session/session.ts';
@@ -143,9 +144,11 @@ export function recordingInfo({ source, profile, session, samplesOutOfOrder, mod
   };
 }
 
-/** The build ids of the header, and those that came with maps or as records. The header lists modules by their paths, under which no DSO is known. */
+/** The build ids of the header, hiperf's among them, and those that came with maps or as records. The header lists modules by their paths, under which no DSO is known. */
 function buildIds({ features, dsos }: SessionResult): RecordingInfo['buildIds'] {
-  const inHeader = (features.buildIds ?? []).filter(({ buildId }) => buildId !== '').map(({ filename, buildId }) => ({ file: filename, buildId }));
+  const inHeader = listedBuildIds(features)
+    .filter(({ buildId }) => buildId !== '')
+    .map(({ filename, buildId }) => ({ file: filename, buildId }));
   const known = new Map(inHeader.map(({ file, buildId }) => [file, buildId]));
   const mapped = dsos.filter((dso) => dso.buildId !== '' && listedBuildId(dso, (name) => known.get(name)) === '');
   return [...inHeader, ...mapped.map(({ name, buildId }) => ({ file: name, buildId }))];

@@ -1,4 +1,5 @@
 import type { Features } from '../perfdata/features.ts';
+import { listedBuildIds } from '../perfdata/listed-build-ids.ts';
 import { isJitFile } from '../profile/names.ts';
 import { type Dso, listedBuildId } from '../session/processes/dsos.ts';
 import type { UnwindFile, UnwindFiles } from '../session/unwinding/unwind-files.ts';
@@ -36,7 +37,7 @@ export class SymbolizerUnwindFiles implements UnwindFiles {
 
 /** A DSO with the build id that the recording has said so far. */
 function objectOf(dso: Dso, features: Features): CodeObject {
-  const { buildIds = [] } = features;
-  const buildId = dso.buildId || listedBuildId(dso, (name) => buildIds.find(({ filename }) => filename === name)?.buildId);
+  const buildIds = listedBuildIds(features);
+  const buildId = dso.buildId || listedBuildId(dso, (name) => buildIds.findLast(({ filename }) => filename === name)?.buildId);
   return codeObject({ ...dso, buildId }, features);
 }

@@ -5,6 +5,7 @@ import * as abi from '../perfdata/constants.ts';
 import { readTracingDataRecord } from '../perfdata/features/tracing.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
+import { listedBuildIds } from '../perfdata/listed-build-ids.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import type { RecordVisitor } from '../perfdata/record-visitor.ts';
 import { walkRecords } from '../perfdata/record-walk.ts';
@@ -167,7 +168,7 @@ class Session implements RecordVisitor {
     replay.finish();
     const { features, lateFeatures } = this.#header;
     if (lateFeatures !== undefined && features.eventDesc !== undefined) nameEventsLate(this.#parts, features.eventDesc, this.#diagnostics);
-    machine.dsos.applyBuildIds([...(features.buildIds ?? []), ...userRecords.buildIds]);
+    machine.dsos.applyBuildIds([...listedBuildIds(features), ...userRecords.buildIds]);
     const { events } = this.#parts.events;
     reportAtEnd({ ...this.#parts, features, events, cpus: userRecords.cpus }, this.#diagnostics);
     // What is returned must not refer to `this` or the parts, which would keep the callchains in memory.

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { openRecording } from '../../src/index.ts';
 import { anonymousInfo } from '../../src/info/recording-info.ts';
+import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
+import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
 import {
   type AttrSpec,
   context,
@@ -54,6 +58,26 @@ describe('a recording of hiperf', () => {
     // Only functions that samples led to are listed, so the address of a caller leads to its function, and the byte before it may not.
     expect(namesOf(decoded)).toEqual(['finish_task_switch', 'ns::callee(int)', 'caller']);
     expect(decoded.diagnostics.list()).toEqual([]);
+  });
+
+  it('has build ids, which are checked: a library of another build is refused', async () => {
+    const recorded = 'ab'.repeat(16);
+    const code = record.mmap2({ pid: 100, addr: 0x7000_0000n, len: 0x1000n, pgoff: BigInt(TEXT.offset), filename: LIB, prot: 5 }, { sampleId: { time: 2n } });
+    const records = [comm, code, sampleAt(10n, [context.user, 0x7000_0010n])];
+    const files = [
+      { ...lib, buildId: recorded, symbols: [] },
+      { path: '/system/lib/liba.so', type: 3 },
+      { path: '/system/lib/libb.so', type: 3, buildId: 'none' },
+    ];
+    const bytes = bytesOf(records, [hiperfFeatures.symbols(files)]);
+    const namesWith = async (buildId: string): Promise<string[]> => {
+      const machine = new MadeFiles();
+      machine.content.set(LIB, buildElf({ classBits: 64, littleEndian: true, buildId, symbols: [{ name: 'local', value: TEXT.vaddr, sizeBytes: 0x100 }] }));
+      return namesOf(await decode(bytes, { symbolizer: new Symbolizer(machine, { debugDirs: [], compatPerf: false }, new Diagnostics()) }));
+    };
+    expect(await namesWith(recorded)).toEqual(['local']);
+    expect(await namesWith('cd'.repeat(16))).toEqual(['0x1010']);
+    expect((await (await openRecording(bytes)).info()).buildIds).toEqual([{ file: LIB, buildId: recorded }]);
   });
 
   it('keeps the lowest bit of addresses on machines without Thumb code', async () => {

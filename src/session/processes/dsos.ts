@@ -78,7 +78,7 @@ export class DsoTable {
   }
 
   /** Gives DSOs the build ids that the recording lists by file name. */
-  applyBuildIds(records: readonly BuildIdRecord[]): void {
+  applyBuildIds(records: readonly Pick<BuildIdRecord, 'filename' | 'buildId'>[]): void {
     const byName = new Map(records.map((record) => [record.filename, record.buildId]));
     this.#markSharedNames();
     for (const dso of this.dsos) {
