@@ -13,7 +13,7 @@ export interface DsoSymbols {
   readonly unnamedSamples: number;
   /** Samples in the whole profile. */
   readonly allSamples: number;
-  /** The DSO's addresses in the profile: all, those with a function, those with a line (undefined if lines were not looked for). */
+  /** The DSO's addresses in stacks and branches: all, those with a function, those with a line (undefined if lines were not looked for). */
   readonly locations: number;
   readonly namedLocations: number;
   readonly lineLocations: number | undefined;
@@ -24,8 +24,8 @@ export interface DsoSymbols {
 }
 
 /**
- * Counts what has names and lines in each DSO that has addresses in the profile. The DSOs with the most samples come
- * first.
+ * Counts what has names and lines in each DSO that has addresses in stacks or branches. The DSOs with the most samples
+ * come first.
  * @param searches by mapping
  * @param hasLines whether files and lines were looked for
  */
@@ -44,7 +44,7 @@ export function summarizeDsos(profile: Profile, searches: ReadonlyMap<number, Sy
   }
   for (let location = 0; location < locations.size; location++) {
     const mapping = locations.mapping(location);
-    if (mapping < 0) continue;
+    if (mapping < 0 || locations.isData(location)) continue;
     const lineCount = locations.lineCount(location);
     all[mapping]++;
     if (lineCount > 0) named[mapping]++;

@@ -71,7 +71,7 @@ export class LocationNaming {
   /** Notes where the functions begin that hold locations without a name. */
   async noteStartsBy(group: readonly number[], code: CodeSymbols): Promise<void> {
     const { locations } = this.#profile;
-    const unnamed = group.filter((location) => locations.lineCount(location) === 0);
+    const unnamed = group.filter((location) => locations.lineCount(location) === 0 && !locations.isData(location));
     if (code.functionStarts === undefined || unnamed.length === 0) return;
     const { addresses, order, firsts } = new DistinctAddresses(this.#codeAddresses(unnamed));
     const starts = await code.functionStarts(addresses);

@@ -36,11 +36,12 @@ export async function symbolizeLocations(
     const search = new SymbolSearch();
     searches.set(index, search);
     const mapping = profile.mappings[index];
-    for await (const code of sources.of(index, { lines: options.debugInfo !== 'none' && left.length > 0, search })) {
+    const hasCode = left.some((location) => !profile.locations.isData(location));
+    for await (const code of sources.of(index, { lines: options.debugInfo !== 'none' && hasCode, search })) {
       await options.checkpoint?.();
       if (code.table !== undefined || code.lines !== undefined) mapping.hasSymbols = true;
       left = await locations.nameBy(left, code);
-      if (left.length > 0) await locations.noteStartsBy(left, code);
+      await locations.noteStartsBy(left, code);
       if (code.table !== undefined) payloads?.nameBy(index, code.table);
       if (isDone()) break;
     }

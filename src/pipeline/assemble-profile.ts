@@ -59,7 +59,7 @@ function assembleMappings(session: SessionResult, { locations }: ProfileBuilder)
   const limits = session.dsos.map((dso) => dso.limit);
   for (let location = 0; location < locations.size; location++) {
     const mapping = locations.mapping(location);
-    if (mapping < 0) continue;
+    if (mapping < 0 || locations.isData(location)) continue;
     const address = locations.address(location);
     if (address < starts[mapping]) starts[mapping] = address;
     if (address >= limits[mapping]) limits[mapping] = address + 1;

@@ -11,8 +11,9 @@ export const CPUMODE_GUEST_KERNEL = 4;
 export const CPUMODE_GUEST_USER = 5;
 
 const RETURN_ADDRESS = 8;
-/** The variant is in the bits above those of cpumode and RETURN_ADDRESS. */
-const VARIANT = 16;
+const DATA = 16;
+/** The variant is in the bits above those of cpumode, RETURN_ADDRESS and DATA. */
+const VARIANT = 32;
 
 /** A function at a location, and the place in its source from which the code was compiled. */
 export interface LocationLine {
@@ -26,7 +27,8 @@ export interface LocationLine {
 }
 
 /**
- * Places in code, each once: rows are unique in (mapping, address, cpumode, whether it is a return address, variant).
+ * Places in code, each once: rows are unique in (mapping, address, cpumode, whether it is a return address, variant). Places that were only accessed
+ * ({@link isData}) are rows of their own, also where code was run, too.
  *
  * `address` is what perf prints: relative to the start of the mapped file (a file offset) for user code in a file; the run-time address for the kernel, for
  * memory that is not a file, and if no mapping was found. It is kept as two 32-bit words, since an unmapped address can be any 64-bit number.
@@ -77,6 +79,11 @@ export class LocationTable {
     return this.#rows.intern(addressLo, addressHi, mapping, kind + variant * VARIANT);
   }
 
+  /** The row of a place that was accessed. @param mapping, addressLo, addressHi, cpumode see {@link intern} */
+  internData(mapping: number, addressLo: number, addressHi: number, cpumode: number): number {
+    return this.#rows.intern(addressLo, addressHi, mapping, cpumode | DATA);
+  }
+
   /** −1 when the address belongs to no mapping. */
   mapping(index: number): number {
     return this.#rows.words[index * 4 + 2] | 0;
@@ -106,6 +113,11 @@ export class LocationTable {
 
   isReturnAddress(index: number): boolean {
     return (this.#rows.words[index * 4 + 3] & RETURN_ADDRESS) !== 0;
+  }
+
+  /** Whether the place was accessed, as by a page fault: it is in no stack and no branch, and need not be code. */
+  isData(index: number): boolean {
+    return (this.#rows.words[index * 4 + 3] & DATA) !== 0;
   }
 
   /**

@@ -15,8 +15,11 @@ export const REGISTER_SETS = ['regsIntr', 'regsUser'] as const;
 
 export type RegisterSet = (typeof REGISTER_SETS)[number];
 
-/** A detail that can be asked for: a value, registers, the raw payload, the branches (which SampleBranches holds), the record's misc field. */
-export type DetailName = DetailValue | RegisterSet | 'raw' | 'branchStack' | 'misc';
+/**
+ * A detail that can be asked for: a value, registers, the raw payload, the branches (which SampleBranches holds), the record's misc field, what is at the
+ * address of a page fault (only together with the address).
+ */
+export type DetailName = DetailValue | RegisterSet | 'raw' | 'branchStack' | 'misc' | 'addrPlace';
 
 /** In the bits that tell what a row has, sets of registers follow the values. */
 const VALUE_BITS = (1 << DETAIL_VALUES.length) - 1;

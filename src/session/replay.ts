@@ -17,6 +17,7 @@ import type { JitCode } from './processes/jit-code.ts';
 import { changesMachine, type Machine } from './processes/machine.ts';
 import type { SessionThread, TaskTable } from './processes/tasks.ts';
 import { noteThreadEvent } from './processes/thread-events.ts';
+import type { DetailReader } from './reading/sample-details.ts';
 import { ReadGrowth, type ReadSample } from './rows/read-growth.ts';
 import type { RecordExtras } from './rows/record-extras.ts';
 import type { Deliver } from './rows/record-queue.ts';
@@ -47,6 +48,8 @@ export interface ReplayParts {
   /** Where the branches of samples wait; undefined if nobody wants them. */
   readonly branchStacks: BranchStacks | undefined;
   readonly frames: FrameResolver;
+  /** Knows which details of samples are wanted; undefined if none are. */
+  readonly details: DetailReader | undefined;
   readonly filter: CompiledFilter;
   /** Where the samples go. */
   readonly profile: ProfileBuilder;
@@ -77,6 +80,7 @@ export class Replay {
   readonly #userStacks: UserStacks;
   readonly #branchStacks: BranchStacks | undefined;
   readonly #frames: FrameResolver;
+  readonly #details: DetailReader | undefined;
   readonly #filter: CompiledFilter;
   readonly #profile: ProfileBuilder;
   readonly #observer: RecordObserver | undefined;
@@ -109,6 +113,7 @@ export class Replay {
     this.#userStacks = parts.userStacks;
     this.#branchStacks = parts.branchStacks;
     this.#frames = parts.frames;
+    this.#details = parts.details;
     this.#filter = parts.filter;
     this.#profile = parts.profile;
     this.#observer = parts.observer;
@@ -206,7 +211,7 @@ export class Replay {
       this.#addTo(total, row);
     }
     if (row.branches >= 0) this.#keepBranches(row, thread);
-    if (row.detail >= 0 && this.#events[row.event].isPageFault) this.#locateFault(row, thread);
+    if (row.detail >= 0 && this.#details?.locates(this.#events[row.event]) === true) this.#locateFault(row, thread);
   }
 
   #addTo(total: number, row: RecordRow): void {
@@ -222,12 +227,12 @@ export class Replay {
     this.#branchStacks?.keep(branches, event, this.#events[event], samples === undefined ? -1 : samples.size - 1, space, this.#frames, this.#profile);
   }
 
-  /** Finds where the address of a page fault is, if that is kept. */
+  /** Finds what is at the address of a page fault. */
   #locateFault({ detail }: RecordRow, { process }: SessionThread): void {
     const details = this.#profile.samples?.details;
     if (details === undefined || !details.has(detail, 'addr')) return;
     const { space } = this.#tasks.processes[process];
-    details.setPlace(detail, this.#frames.placeOf(details.lo(detail, 'addr'), details.hi(detail, 'addr'), space));
+    details.setPlace(detail, this.#frames.dataPlaceOf(details.lo(detail, 'addr'), details.hi(detail, 'addr'), space));
   }
 
   /** Where a sample waits for the rest of its callchain; −1 if it does not. An unwound stack is whole already, and without memory no stack is completed. */

@@ -80,6 +80,8 @@ interface SharedParts {
   readonly stackDumps: StackDumps;
   /** Where the branches of samples wait; undefined if nobody wants them. */
   readonly branchStacks: BranchStacks | undefined;
+  /** Copies details of samples; undefined if nobody wants any. */
+  readonly details: DetailReader | undefined;
   readonly filter: CompiledFilter;
   /** The times off the CPU of simpleperf's switches; undefined if nobody asked for them, or none were recorded. */
   readonly simpleperfOffCpu: OffCpuTimes | undefined;
@@ -134,6 +136,7 @@ function sharedPartsOf({ source, header, options, sampleTimes, profile, diagnost
     extras: new RecordExtras(),
     stackDumps: new StackDumps(littleEndian),
     branchStacks: wantsBranches ? new BranchStacks(littleEndian) : undefined,
+    details: options.details && new DetailReader(options.details),
     filter: new CompiledFilter(options.filter, events.events, clock, () => sampleTimes ?? notedSampleTimes(features), diagnostics.option),
     simpleperfOffCpu,
     // simpleperf's switches have their times already.
@@ -147,8 +150,7 @@ function sharedPartsOf({ source, header, options, sampleTimes, profile, diagnost
 function readerPartsOf({ header, options, profile, diagnostics }: SessionJob, shared: SharedParts): ReaderParts {
   const { features, littleEndian } = header;
   const { observer, unwinds = true, compatPerf } = options;
-  const { events, chains, clock, extras, leaf, branchStacks, simpleperfOffCpu, findsOffCpu, isSimpleperf, isHiperf } = shared;
-  const details = options.details && new DetailReader(options.details);
+  const { events, chains, clock, extras, leaf, details, branchStacks, simpleperfOffCpu, findsOffCpu, isSimpleperf, isHiperf } = shared;
   const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
   const stackDumps = unwinds ? shared.stackDumps : undefined;
   const recordedSymbols = new RecordedSymbols();
@@ -171,7 +173,7 @@ function rowPartsOf(job: SessionJob, shared: SharedParts): RowParts {
   const { source, header, options, profile, diagnostics } = job;
   const { features } = header;
   const { compatPerf, observer } = options;
-  const { events, chains, extras, stackDumps, branchStacks, filter, simpleperfOffCpu, findsOffCpu, isSimpleperf, isHiperf } = shared;
+  const { events, chains, extras, stackDumps, branchStacks, details, filter, simpleperfOffCpu, findsOffCpu, isSimpleperf, isHiperf } = shared;
   const leafIsSampleIp = shared.leaf === 'ip';
   const machine = machineOf(job, shared);
   const memory = new SessionMemory(new MemoryBudget(source, diagnostics.option, options.availableMemory), observer?.bytesPerRecord ?? 0);
@@ -189,6 +191,7 @@ function rowPartsOf(job: SessionJob, shared: SharedParts): RowParts {
       userStacks,
       branchStacks,
       frames,
+      details,
       filter,
       profile,
       observer,

@@ -83,6 +83,11 @@ export class FrameResolver {
     return this.#lookup.find(lo, hi, PERF_RECORD_MISC_CPUMODE_UNKNOWN, false, space);
   }
 
+  /** The location of an address that was accessed, be it code or not. */
+  dataPlaceOf(lo: number, hi: number, space: AddressSpace): number {
+    return this.#lookup.findData(lo, hi, space);
+  }
+
   /** Forgets what depends on the kernel's maps if these have changed. */
   #followKernels(): void {
     // hot

@@ -75,6 +75,22 @@ export class LocationLookup {
     return location;
   }
 
+  /**
+   * The location of an address that was accessed: only its value tells whether it is the kernel's. It is not cached, since most such addresses occur once.
+   * @param lo, hi, space see {@link find}
+   */
+  findData(lo: number, hi: number, space: AddressSpace): number {
+    const address = addressOf(hi, lo);
+    for (let maps: AddressSpace | undefined = space; maps !== undefined; maps = maps.fallback) {
+      const at = maps.find(address);
+      if (at < 0) continue;
+      const own = address + maps.deltaAt(at);
+      return this.#locations.internData(maps.dsoAt(at), own >>> 0, highWord(own), PERF_RECORD_MISC_USER);
+    }
+    const dso = this.#kernels.find(address);
+    return this.#locations.internData(dso, lo, hi, dso < 0 ? PERF_RECORD_MISC_CPUMODE_UNKNOWN : PERF_RECORD_MISC_KERNEL);
+  }
+
   /** Gives the cache a size, and forgets what is in it. */
   #renewCache(slots: number): void {
     this.#cacheMisses = 0;

@@ -11,9 +11,14 @@ export interface DetailOptions {
   readonly wanted: (attr: PerfEventAttr) => ReadonlySet<DetailName>;
 }
 
+/** A detail that is a field of the sample's record, and kept in the table of details. */
+type DetailField = Exclude<DetailName, 'misc' | 'branchStack' | 'addrPlace'>;
+
 /** What is kept of one event's samples. Branches are kept elsewhere. */
 interface EventPlan {
   readonly isKept: boolean;
+  /** Whether to find what is at the samples' addresses. */
+  readonly locates: boolean;
   /**
    * Values by their places in DETAIL_VALUES. For leading fields, `leading` is the offset from the start of the payload; −1 for fields whose place differs from
    * sample to sample.
@@ -54,13 +59,19 @@ export class DetailReader {
     return row;
   }
 
+  /** Whether what is at the addresses of an event's samples is wanted. */
+  locates(event: SessionEvent): boolean {
+    return this.#planOf(event).locates;
+  }
+
   #planOf(event: SessionEvent): EventPlan {
     const known = this.#plans.get(event);
     if (known !== undefined) return known;
     const names = this.#options.wanted(event.attr);
-    const has = (name: Exclude<DetailName, 'misc' | 'branchStack'>): boolean => names.has(name) && event.layout.has(name);
+    const has = (name: DetailField): boolean => names.has(name) && event.layout.has(name);
     const plan: EventPlan = {
-      isKept: names.has('misc') || [...names].some((name) => name !== 'misc' && name !== 'branchStack' && event.layout.has(name)),
+      isKept: names.has('misc') || [...names].some((name) => isField(name) && has(name)),
+      locates: event.isPageFault && names.has('addrPlace') && has('addr'),
       values: DETAIL_VALUES.flatMap((name, place) => (has(name) ? [{ name, place, leading: event.layout.leadingOffset(name) }] : [])),
       registers: REGISTER_SETS.flatMap((set) =>
         has(set) ? [{ set, count: set === 'regsUser' ? event.layout.regsUserCount : event.layout.regsIntrCount }] : [],
@@ -70,4 +81,8 @@ export class DetailReader {
     this.#plans.set(event, plan);
     return plan;
   }
+}
+
+function isField(name: DetailName): name is DetailField {
+  return name !== 'misc' && name !== 'branchStack' && name !== 'addrPlace';
 }

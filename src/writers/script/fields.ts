@@ -74,7 +74,9 @@ export const DETAIL_OF_FIELD: Readonly<Partial<Record<ScriptField, DetailName>>>
 /** The details to keep when reading samples of an event, so that these requests can be fulfilled. */
 export function scriptDetailsOf(event: ScriptEvent, requests: readonly ScriptFieldRequest[]): ReadonlySet<DetailName> {
   const details = new Set<DetailName>();
-  for (const field of scriptFieldsOf(event, requests)) {
+  const fields = scriptFieldsOf(event, requests);
+  if (fields.has('addr') && (fields.has('sym') || fields.has('dso'))) details.add('addrPlace');
+  for (const field of fields) {
     const detail = DETAIL_OF_FIELD[field];
     if (detail !== undefined && (field !== 'bpf-output' || event.isBpfOutput)) details.add(detail);
   }
