@@ -1,4 +1,3 @@
-import { COMM_LIMIT, SIMPLEPERF_COMM_LIMIT } from '../base/names/name-limits.ts';
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import type { RecordingSource } from '../base/streams/byte-source.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
@@ -7,7 +6,6 @@ import type { Features } from '../perfdata/features.ts';
 import type { RecordingHeader } from '../perfdata/file-header.ts';
 import type { WalkOptions } from '../perfdata/record-visitor.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
-import { isSimpleperfRecording } from '../simpleperf/features.ts';
 import { isOffCpuRecording, OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import { RecordedSymbols } from '../simpleperf/recorded-symbols.ts';
 import { BranchStacks } from './callchains/branch-stacks.ts';
@@ -28,6 +26,7 @@ import { type LeafRule, SampleReader } from './reading/sample-reader.ts';
 import { SideBandReader } from './reading/side-band-reader.ts';
 import { SimpleperfRecordReader } from './reading/simpleperf-records.ts';
 import { UserRecordReader } from './reading/user-records.ts';
+import { type Recorder, recorderOf } from './recorder.ts';
 import { type RecordObserver, Replay } from './replay.ts';
 import { RecordExtras } from './rows/record-extras.ts';
 import { RecordOrder, type RecordOrderRules } from './rows/record-order.ts';
@@ -88,8 +87,7 @@ interface SharedParts {
   /** Whether to find the times off the CPU that follow from switches. */
   readonly findsOffCpu: boolean;
   readonly leaf: LeafRule;
-  readonly isSimpleperf: boolean;
-  readonly isHiperf: boolean;
+  readonly recorder: Recorder;
 }
 
 /** The readers of records, by kind. */
@@ -142,27 +140,25 @@ function sharedPartsOf({ source, header, options, sampleTimes, profile, diagnost
     // simpleperf's switches have their times already.
     findsOffCpu: options.findsOffCpu && simpleperfOffCpu === undefined,
     leaf,
-    isSimpleperf: isSimpleperfRecording(features),
-    isHiperf: features.hiperf !== undefined,
+    recorder: recorderOf(features),
   };
 }
 
 function readerPartsOf({ header, options, profile, diagnostics }: SessionJob, shared: SharedParts): ReaderParts {
   const { features, littleEndian } = header;
   const { observer, unwinds = true, compatPerf } = options;
-  const { events, chains, clock, extras, leaf, details, branchStacks, simpleperfOffCpu, findsOffCpu, isSimpleperf, isHiperf } = shared;
+  const { events, chains, clock, extras, leaf, details, branchStacks, simpleperfOffCpu, findsOffCpu, recorder } = shared;
   const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
   const stackDumps = unwinds ? shared.stackDumps : undefined;
   const recordedSymbols = new RecordedSymbols();
   const readsAll = observer !== undefined || simpleperfOffCpu !== undefined || findsOffCpu || profile.threadEvents !== undefined;
-  const commLimit = isSimpleperf || isHiperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT;
   return {
     samples: new SampleReader(
       { events, chains, clock, extras, leaf, details, stackDumps, branchStacks, compatPerf, switches, stackTables: features.hiperf?.stackTables },
       diagnostics,
     ),
     switches,
-    sideBand: new SideBandReader({ eventIds: events.ids, chains, clock, extras, commLimit, readsAll }, diagnostics),
+    sideBand: new SideBandReader({ eventIds: events.ids, chains, clock, extras, commLimit: recorder.commLimit, readsAll }, diagnostics),
     userRecords: new UserRecordReader(events, features, littleEndian, diagnostics),
     simpleperfRecords: new SimpleperfRecordReader(events.ids, recordedSymbols, diagnostics),
     recordedSymbols,
@@ -173,11 +169,11 @@ function rowPartsOf(job: SessionJob, shared: SharedParts): RowParts {
   const { source, header, options, profile, diagnostics } = job;
   const { features } = header;
   const { compatPerf, observer } = options;
-  const { events, chains, extras, stackDumps, branchStacks, details, filter, simpleperfOffCpu, findsOffCpu, isSimpleperf, isHiperf } = shared;
+  const { events, chains, extras, stackDumps, branchStacks, details, filter, simpleperfOffCpu, findsOffCpu, recorder } = shared;
   const leafIsSampleIp = shared.leaf === 'ip';
   const machine = machineOf(job, shared);
   const memory = new SessionMemory(new MemoryBudget(source, diagnostics.option, options.availableMemory), observer?.bytesPerRecord ?? 0);
-  const frameRules = { ...options, callersAreCalls: isSimpleperf || isHiperf, leafIsSampleIp, showsCutAsPerf: compatPerf && options.truncated === 'keep' };
+  const frameRules = { ...options, callersAreCalls: recorder.callersAreCalls, leafIsSampleIp, showsCutAsPerf: compatPerf && options.truncated === 'keep' };
   const frames = new FrameResolver(chains, machine.kernels, profile, frameRules, diagnostics);
   const { dsos, jitCode } = machine;
   const unwindingParts = { dumps: stackDumps, chains, frames, dsos, jitDumps: jitCode.dumps, features, files: options.unwindFiles };
@@ -198,7 +194,7 @@ function rowPartsOf(job: SessionJob, shared: SharedParts): RowParts {
       simpleperfOffCpu,
       findsOffCpu,
       memory,
-      keepsOwnPeriod: (isSimpleperf || isHiperf) && !compatPerf,
+      keepsOwnPeriod: recorder.keepsOwnPeriod && !compatPerf,
       leafIsSampleIp,
     },
     diagnostics,
@@ -209,11 +205,11 @@ function rowPartsOf(job: SessionJob, shared: SharedParts): RowParts {
   return { machine, userStacks, replay, order, memory };
 }
 
-function machineOf({ header, options, diagnostics }: SessionJob, { clock, events }: SharedParts): Machine {
+function machineOf({ header, options, diagnostics }: SessionJob, { clock, events, recorder: { namesMemory } }: SharedParts): Machine {
   // perf script does not read jitdump files.
   const openJitDump = options.compatPerf ? undefined : options.openJitDump;
   const openJitCode = (tasks: TaskTable): JitCode => new JitCode(openJitDump, clock, events.events, tasks, diagnostics);
-  return new Machine(header.features, events.ids, options.compatPerf, openJitCode, diagnostics);
+  return new Machine(header.features, events.ids, { compatPerf: options.compatPerf, namesMemory }, openJitCode, diagnostics);
 }
 
 /** How much larger samples are with a copy of their stack: it takes about eight kilobytes, everything else half a kilobyte. */

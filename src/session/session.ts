@@ -22,6 +22,7 @@ import type { SessionProcess, SessionTask, SessionThread } from './processes/tas
 import { RecordCounts } from './reading/record-counts.ts';
 import type { SampleReader } from './reading/sample-reader.ts';
 import type { SideBandReader } from './reading/side-band-reader.ts';
+import { recordedFiles } from './recorder.ts';
 import type { RecordObserver } from './replay.ts';
 import type { RecordOrder } from './rows/record-order.ts';
 import { RecordRow } from './rows/record-row.ts';
@@ -190,7 +191,7 @@ class Session implements RecordVisitor {
       jitDumps: jitCode.dumps,
       refusedJitDumps: jitCode.refused,
       kernelDsoAt: (address) => kernels.find(address),
-      embeddedSymbols: embeddedSymbolsOf(dsos, features.simpleperf?.files ?? features.hiperf?.files ?? [], recordedSymbols),
+      embeddedSymbols: embeddedSymbolsOf(dsos, recordedFiles(features), recordedSymbols),
     };
   }
 

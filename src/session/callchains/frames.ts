@@ -26,10 +26,7 @@ export interface FrameOptions {
 
 /** How frames are looked up: what the user asks for, and what the recording's writer did. */
 export interface FrameRules extends FrameOptions {
-  /**
-   * Callers are in callchains by the addresses of their calls, not by return addresses, so there is nothing to step back. simpleperf converts them when it
-   * records; and where an interpreter runs, they do not follow calls at all.
-   */
+  /** Callers are looked up at the addresses that callchains have, see `Recorder.callersAreCalls`. */
   readonly callersAreCalls: boolean;
   /** An unwound stack that is cut off ends in address −1, which is what perf makes of a return address that it could not read. */
   readonly showsCutAsPerf: boolean;

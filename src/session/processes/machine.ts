@@ -5,7 +5,7 @@ import type { BuildIdRecord, MmapRecord } from '../../perfdata/records/mapping-r
 import type { SideBand } from '../../perfdata/records/side-band.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import type { AddressSpace } from './address-space.ts';
-import { classifyUserMap, DsoTable } from './dsos.ts';
+import { classifyUserMap, DsoTable, type MapRules } from './dsos.ts';
 import type { JitCode } from './jit-code.ts';
 import { Kernels } from './kernels.ts';
 import type { DsoRange } from './range-tree.ts';
@@ -42,10 +42,20 @@ export class Machine {
   readonly #isFile = (dso: number): boolean => this.dsos.dsos[dso].kind === 'file';
   readonly #eventIds: EventIds;
   readonly #compatPerf: boolean;
+  readonly #namesMemory: boolean;
   readonly #diagnostics: Diagnostics;
 
-  /** @param openJitCode makes what knows where JITs put their code, given the tasks whose code it is */
-  constructor(features: Features, eventIds: EventIds, compatPerf: boolean, openJitCode: (tasks: TaskTable) => JitCode, diagnostics: Diagnostics) {
+  /**
+   * @param rules how to interpret maps
+   * @param openJitCode makes what knows where JITs put their code, given the tasks whose code it is
+   */
+  constructor(
+    features: Features,
+    eventIds: EventIds,
+    { compatPerf, namesMemory }: Required<Pick<MapRules, 'compatPerf' | 'namesMemory'>>,
+    openJitCode: (tasks: TaskTable) => JitCode,
+    diagnostics: Diagnostics,
+  ) {
     this.tasks = new TaskTable(compatPerf);
     this.jitCode = openJitCode(this.tasks);
     this.kernels = new Kernels(() => this.tasks.newSpace(), this.dsos, compatPerf ? listedKernelFiles(features.buildIds ?? []) : new Set());
@@ -53,6 +63,7 @@ export class Machine {
     this.#features = features;
     this.#eventIds = eventIds;
     this.#compatPerf = compatPerf;
+    this.#namesMemory = namesMemory;
     this.#diagnostics = diagnostics;
   }
 
@@ -121,8 +132,8 @@ export class Machine {
     const space = this.tasks.ownSpace(this.tasks.process(record.pid));
     // For perf, JIT code is in the file into which simpleperf has put it.
     const mapped = this.#compatPerf ? { ...record, isJitSymfile: false } : record;
-    const { arch = '', simpleperf, hiperf } = this.#features;
-    const rules = { compatPerf: this.#compatPerf, arch: simpleperf === undefined ? arch : undefined, namesMemory: hiperf !== undefined };
+    const { arch = '', simpleperf } = this.#features;
+    const rules = { compatPerf: this.#compatPerf, arch: simpleperf === undefined ? arch : undefined, namesMemory: this.#namesMemory };
     const { kind, name } = classifyUserMap(mapped, rules);
     const end = record.start + record.length;
     const movesText = !this.#compatPerf && record.isExecutable;
