@@ -271,7 +271,7 @@ async function writeOutput(
   diagnostics: Diagnostics,
 ): Promise<void> {
   if (output === 'report') await writeReport(profile, sink, { weight, children: compatPerf });
-  else await writeProfile(output, profile, sink, { weight, ...(hasAllFields && { fields: fieldsOf(profile), ns: true }) }, diagnostics);
+  else await writeProfile(output, profile, sink, { weight, ...(hasAllFields && { fields: [{ fields: fieldsOf(profile) }], ns: true }) }, diagnostics);
 }
 
 /** @param name of the output, for messages */

@@ -63,7 +63,7 @@ export async function totalsFault(profile: Profile, group: Group, tables: Readon
   found.push(['html', read(await bytesAs(profile, 'html'), htmlTotals)]);
   const table = await bytesAs(profile, 'parquet');
   found.push(['parquet', table && (await parquetTotals(table))]);
-  if (isPlain) found.push(['script', read(await bytesAs(profile, 'script', { fields: ['event', 'period'] }), scriptTotals)]);
+  if (isPlain) found.push(['script', read(await bytesAs(profile, 'script', { fields: [{ fields: ['event', 'period'] }] }), scriptTotals)]);
   for (const [output, totals] of found) {
     if (totals !== undefined && shown(totals) !== shown(expected)) return `${output} has ${shown(totals)}; the profile ${shown(expected)}`;
   }

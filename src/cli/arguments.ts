@@ -52,6 +52,14 @@ export class Arguments {
     return text === undefined ? undefined : this.oneOf(name, text, choices);
   }
 
+  /** The choice that a text, which is part of the value of an option, names. */
+  oneOf<T extends string>(name: string, text: string, choices: readonly T[]): T {
+    const found = choices.find((choice) => choice === text);
+    if (found !== undefined) return found;
+    const hint = didYouMean(text, choices) || `; expected ${choices.length > 1 ? 'one of ' : ''}${choices.join(', ')}`;
+    throw new PerfconvError('usage', `${this.#label(name)} ${text}: unknown value${hint}`);
+  }
+
   /** A comma-separated list of an option's choices. */
   choices<T extends string>(name: string, choices: readonly T[]): T[] | undefined {
     return this.text(name)
@@ -133,14 +141,6 @@ export class Arguments {
     if (!/^\d+$/.test(text)) throw new PerfconvError('usage', `${this.#label(name)} ${text}: expected a whole number`);
     if (text.length > 10) throw new PerfconvError('usage', `${this.#label(name)} ${text}: the number is too large`);
     return Number(text);
-  }
-
-  /** The choice that a text, which is part of the value of an option, names. */
-  oneOf<T extends string>(name: string, text: string, choices: readonly T[]): T {
-    const found = choices.find((choice) => choice === text);
-    if (found !== undefined) return found;
-    const hint = didYouMean(text, choices) || `; expected ${choices.length > 1 ? 'one of ' : ''}${choices.join(', ')}`;
-    throw new PerfconvError('usage', `${this.#label(name)} ${text}: unknown value${hint}`);
   }
 
   #label(name: string): string {

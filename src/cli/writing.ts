@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
+import { COMMAND_LINE_OPTIONS } from '../base/problems/option-words.ts';
 import { wordList } from '../base/text/word-list.ts';
 import { EXPORTER } from '../base/version.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
@@ -84,7 +85,7 @@ function readFields(args: Arguments): ScriptFieldRequest[] | undefined {
     const fields = type !== undefined && list === '' ? [] : args.signedChoices('fields', list, SCRIPT_FIELDS);
     return { ...(type !== undefined && { type: args.oneOf('fields', type, SCRIPT_EVENT_TYPES) }), fields };
   });
-  for (const request of requests) checkFieldRequest(request);
+  for (const request of requests) checkFieldRequest(request, COMMAND_LINE_OPTIONS);
   return requests.length === 0 ? undefined : requests;
 }
 

@@ -5,6 +5,7 @@ import {
   callback,
   checkOptions,
   count,
+  demand,
   flag,
   noneOrArrayOf,
   type OptionChecks,
@@ -14,12 +15,14 @@ import {
   wholeNumbers,
 } from '../base/problems/check-options.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
+import { LIBRARY_OPTIONS } from '../base/problems/option-words.ts';
 import type { OnProgress } from '../base/streams/byte-source.ts';
 import { abortSignal, type CallOptions } from '../base/streams/cancellation.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import {
   CHROME_STYLES,
+  checkFieldRequest,
   DEMANGLE_STYLES,
   FOLDED_MARKS,
   type FoldedMark,
@@ -28,6 +31,7 @@ import {
   type PprofLabel,
   SCRIPT_EVENT_TYPES,
   SCRIPT_FIELDS,
+  type ScriptFieldRequest,
   TRUNCATED_STACKS,
   UNKNOWN_CODE,
   WEIGHTS,
@@ -117,7 +121,7 @@ export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOption
 
 /** How a format is written. Names and defaults are those of the command line's options. */
 export interface WriteOptions
-  extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText' | 'scriptLikePerf' | 'labels' | 'marks'>,
+  extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText' | 'scriptLikePerf' | 'labels' | 'marks' | 'fields'>,
     CallOptions {
   /**
    * pprof, OTLP: what samples are labeled with. Default: pid, tid, comm and, for merged recordings, input; pprof leaves out those in which samples do not
@@ -126,6 +130,11 @@ export interface WriteOptions
   readonly labels?: readonly PprofLabel[] | 'none';
   /** folded: which frames are marked: kernel (`_[k]`), inlined (`_[i]`), JIT-compiled (`_[j]`). Default: those of the kernel. */
   readonly marks?: readonly FoldedMark[] | 'none';
+  /**
+   * script: the fields to print, or changes to the default, for events of all types; or requests, of which each changes what those before it have left. Default:
+   * perf's choice.
+   */
+  readonly fields?: ScriptFieldRequest['fields'] | readonly ScriptFieldRequest[];
   /** Whether the result is compressed. Default: like the command line: what a file's name says; pprof also if it says nothing. */
   readonly gzip?: boolean;
 }
@@ -170,13 +179,20 @@ const fieldChoices = arrayOf(
 
 /** Fields of perf-script text: choices, or requests that say which type of events they concern. */
 const scriptFields: Check = (option, value) => {
-  const isRequests = Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'object' && one !== null);
-  if (!isRequests) return fieldChoices(option, value);
-  for (const request of value) {
+  const isRequests = Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null);
+  if (!isRequests) fieldChoices(option, value);
+  for (const request of fieldRequests(value as NonNullable<WriteOptions['fields']>)) {
+    demand(request.fields !== undefined, option, request.fields, 'fields in each request');
     checkOptions(request, { type: oneOf(SCRIPT_EVENT_TYPES), fields: fieldChoices });
-    fieldChoices(option, request.fields);
+    checkFieldRequest(request, LIBRARY_OPTIONS);
   }
 };
+
+/** The requests that fields stand for; none for perf's choice. */
+function fieldRequests(fields: NonNullable<WriteOptions['fields']>): readonly ScriptFieldRequest[] {
+  const isRequests = (given: typeof fields): given is readonly ScriptFieldRequest[] => given.every((one) => typeof one !== 'string');
+  return isRequests(fields) ? fields : [{ fields }];
+}
 
 /** Checks of the options of functions that write a format. */
 export const WRITE_CHECKS: OptionChecks<WriteOptions> = {
@@ -196,8 +212,13 @@ export const WRITE_CHECKS: OptionChecks<WriteOptions> = {
 };
 
 /** How to write a format, for the pipeline. */
-export function formatOptions({ labels, marks, ...others }: Omit<WriteOptions, 'gzip' | 'signal'>): FormatOptions {
-  return withoutUndefined({ ...others, labels: labels === 'none' ? [] : labels, marks: marks === 'none' ? [] : marks });
+export function formatOptions({ labels, marks, fields, ...others }: Omit<WriteOptions, 'gzip' | 'signal'>): FormatOptions {
+  return withoutUndefined({
+    ...others,
+    labels: labels === 'none' ? [] : labels,
+    marks: marks === 'none' ? [] : marks,
+    fields: fields && fieldRequests(fields),
+  });
 }
 
 /** Which samples to read, for the pipeline. @param timeOption what messages call `time` @throws PerfconvError `usage` */

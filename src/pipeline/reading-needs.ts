@@ -2,7 +2,7 @@ import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.t
 import type { KeptBranches } from '../profile/builder.ts';
 import type { DetailName } from '../profile/sample-details.ts';
 import type { LeafRule } from '../session/reading/sample-reader.ts';
-import { askedFields, fieldRequests, type ScriptFieldRequest, type ScriptFields } from '../writers/script/field-requests.ts';
+import { askedFields, type ScriptFieldRequest } from '../writers/script/field-requests.ts';
 import { scriptBranchesOf, scriptDetailsOf } from '../writers/script/fields.ts';
 import type { EventKind } from './assemble-profile.ts';
 import type { Format } from './formats.ts';
@@ -32,7 +32,7 @@ export interface ReadingNeeds {
 }
 
 /** The options that decide about it. */
-export type NeedsOptions = Pick<ReadProfileOptions, 'debugInfo' | 'compatPerf' | 'offCpuTimes'> & { readonly fields?: ScriptFields };
+export type NeedsOptions = Pick<ReadProfileOptions, 'debugInfo' | 'compatPerf' | 'offCpuTimes'> & { readonly fields?: readonly ScriptFieldRequest[] };
 
 /** What writing these formats needs. */
 export function readingNeeds(formats: readonly Format[], options: NeedsOptions): ReadingNeeds {
@@ -42,7 +42,7 @@ export function readingNeeds(formats: readonly Format[], options: NeedsOptions):
     keepLog: formats.includes('csv'),
     offCpuTimes: options.offCpuTimes ?? formats.some((format) => format !== 'csv' && format !== 'script'),
     debugInfo: neededDebugInfo(formats, options),
-    scriptFields: formats.includes('script') ? fieldRequests(options.fields ?? []) : undefined,
+    scriptFields: formats.includes('script') ? (options.fields ?? []) : undefined,
     leaf: undefined,
     tracepointTexts: formats.includes('chrome') || formats.includes('firefox'),
     callers: true,
@@ -111,7 +111,7 @@ function neededDebugInfo(
 ): DebugInfoUse {
   if (debugInfo !== 'lines') return debugInfo;
   if (formats.some((format) => format !== 'script' && format !== 'folded')) return 'lines';
-  const showsSourceLines = fieldRequests(fields).some((request) => askedFields(request).includes('srcline'));
+  const showsSourceLines = fields.some((request) => askedFields(request).includes('srcline'));
   if (!showsSourceLines || formats.every((format) => format !== 'script')) return 'none';
   return compatPerf ? 'lines-like-perf' : 'lines';
 }

@@ -9,7 +9,7 @@ import type { ChromeOptions } from '../writers/chrome/chrome.ts';
 import type { FoldedMark } from '../writers/folded/folded.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { GroupKind } from '../writers/sample-groups.ts';
-import type { ScriptFields } from '../writers/script/field-requests.ts';
+import type { ScriptFieldRequest } from '../writers/script/field-requests.ts';
 import { type Format, type StreamFormat, WALL_CLOCK_FORMATS } from './formats.ts';
 import { reportChrome, reportCpuProfile, reportFirefox, reportMissingFields, reportParquet, reportSpeedscope, reportUnknownCpus } from './output-findings.ts';
 import { shownProfile } from './shown-profile-cache.ts';
@@ -43,8 +43,8 @@ export interface WriteOptions {
    * parameters.
    */
   readonly demangle?: DemangleStyle | 'none';
-  /** script: which fields to print, for all events or by their types. Default: perf's choice. */
-  readonly fields?: ScriptFields;
+  /** script: requests for fields, of which each changes what those before it have left. Default: none, perf's choice. */
+  readonly fields?: readonly ScriptFieldRequest[];
   /** script: returns what to print for a linkage name in place of the function's name; undefined for the function's name. Default: always that. */
   readonly scriptName?: (linkageName: string) => string | undefined;
   /** script: how to show names and payloads of the recording. Default: as recorded. */

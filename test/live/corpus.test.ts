@@ -43,7 +43,7 @@ function perfScript(file: string): { readonly fields: string; readonly lines: re
 async function ourScript(file: string, fields: string): Promise<readonly string[]> {
   const { profile } = await decode(readFileSync(file), { compatPerf: true });
   const sink = new BufferSink();
-  await writeProfile('script', profile, sink, { ns: true, fields: fields.split(',') as ScriptField[] }, new Diagnostics());
+  await writeProfile('script', profile, sink, { ns: true, fields: [{ fields: fields.split(',') as ScriptField[] }] }, new Diagnostics());
   return heads(sink.text());
 }
 

@@ -139,7 +139,7 @@ describe('names in perf-script text', () => {
     ['have all scopes if a style is given', { demangle: 'full' }, ['n::f(int)::{lambda(int)}::operator()<int>', 'shown', 'main<1>']],
   ])('%s', async (_, options, expected) => {
     const sink = new BufferSink();
-    await writeProfile('script', profileWithNames('shown'), sink, { ...formatNaming(options), fields: ['ip', 'sym'] }, new Diagnostics());
+    await writeProfile('script', profileWithNames('shown'), sink, { ...formatNaming(options), fields: [{ fields: ['ip', 'sym'] }] }, new Diagnostics());
     expect([...sink.text().matchAll(/^\s*[0-9a-f]+ (.+?)(?: \(inlined\))?$/gm)].map(([, name]) => name)).toEqual(expected);
   });
 });

@@ -66,6 +66,8 @@ describe('options', () => {
         { chromeStyle: 'bars' },
         { fields: ['+symbol'] },
         { fields: [{ type: 'sw' }] },
+        { fields: ['comm', { fields: ['+pid'] }] },
+        { fields: [{ fields: ['+pid'] }, 'comm'] },
         ...ofOtherTypes.writing,
       ].map((options): [string, () => Promise<unknown>] => [Object.keys(options)[0], () => profile.toBytes('pprof', options as unknown as WriteOptions)]),
       ...[{ sort: ['name'] }, { weight: 'time' }, { limit: 0 }, { sort: 'function' }, { children: 'yes' }, { limit: '5' }].map(
@@ -83,6 +85,9 @@ describe('options', () => {
     ];
     for (const [option, refused] of refusals) {
       expect(await failure(refused()), option).toEqual(['usage', expect.stringMatching(new RegExp(`^${option} .*: expected`))]);
+    }
+    for (const fields of [['comm', '+pid'], [{ fields: [] }], [{ type: 'sw', fields: ['-comm', 'pid'] }]] as const) {
+      expect(await failure(profile.toBytes('script', { fields }))).toEqual(['usage', expect.stringMatching(/^option fields (?:either|has an empty list)/)]);
     }
     const misspelt = [
       () => openRecording(small, { nmae: 'x' } as object),

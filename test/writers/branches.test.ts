@@ -61,7 +61,7 @@ async function outputsOf(bytes: Uint8Array, formats: readonly Format[], options:
 }
 
 const script = async (bytes: Uint8Array, fields: readonly ScriptFieldChoice[]): Promise<string> =>
-  (await outputsOf(bytes, ['script'], { fields })).get('script')!.text();
+  (await outputsOf(bytes, ['script'], { fields: [{ fields }] })).get('script')!.text();
 
 async function branchRows(bytes: Uint8Array, options: ConvertOptions = {}): Promise<Record<string, string>[]> {
   return parseCsv((await outputsOf(bytes, ['csv'], options)).get('branches.csv')!.text());
@@ -82,7 +82,7 @@ describe('branches of samples of context switches', () => {
   const bytes = encodeFile({ attrs: [attr], records: [app(pid, 0x400000n, 1n), ...records], features: { eventDesc: true } });
 
   it('are not counted again for the times off the CPU', async () => {
-    const sinks = await outputsOf(bytes, ['script'], { fields: ['event', 'period', 'brstacksym'], offCpu: true });
+    const sinks = await outputsOf(bytes, ['script'], { fields: [{ fields: ['event', 'period', 'brstacksym'] }], offCpu: true });
     const lines = sinks.get('script')!.text().trim().split('\n');
     expect(lines.map((line) => line.trim().replace(/\s+/g, ' '))).toEqual([
       '100 context-switches: main+0x10/work+0x24/-/-/-/0/',
@@ -193,7 +193,10 @@ describe('branches of samples', () => {
   it('change nothing in other formats that are written at the same time', async () => {
     const bytes = encodeFile({ attrs: [ATTR], records: whole });
     const formats: Format[] = ['pprof', 'speedscope', 'folded', 'firefox', 'chrome'];
-    const [alone, together] = [await outputsOf(bytes, formats), await outputsOf(bytes, [...formats, 'csv', 'script'], { fields: ['brstacksym'] })];
+    const [alone, together] = [
+      await outputsOf(bytes, formats),
+      await outputsOf(bytes, [...formats, 'csv', 'script'], { fields: [{ fields: ['brstacksym'] }] }),
+    ];
     for (const format of formats) expect(together.get(format)!.bytes(), format).toEqual(alone.get(format)!.bytes());
   });
 

@@ -1,5 +1,6 @@
 import { PerfconvError } from '../../base/problems/errors.ts';
-import type { ProfileEvent } from '../../profile/profile.ts';
+import type { OptionWords } from '../../base/problems/option-words.ts';
+import type { CounterType, ProfileEvent } from '../../profile/profile.ts';
 
 /** Fields that `perf script -F` knows and this writer can print, in the order in which perf prints them. */
 export const SCRIPT_FIELDS = [
@@ -51,22 +52,17 @@ export interface ScriptFieldRequest {
   readonly fields: readonly ScriptFieldChoice[];
 }
 
-/** Fields for events of all types; or requests, of which each changes what those before it have left. */
-export type ScriptFields = readonly ScriptFieldChoice[] | readonly ScriptFieldRequest[];
-
-/** The requests that fields stand for; none for perf's choice. */
-export function fieldRequests(fields: ScriptFields): readonly ScriptFieldRequest[] {
-  const choices = fields.filter((one): one is ScriptFieldChoice => typeof one === 'string');
-  return choices.length > 0 ? [{ fields: choices }] : fields.filter((one): one is ScriptFieldRequest => typeof one !== 'string');
-}
-
-/** @throws PerfconvError `usage` if a request cannot be fulfilled for any event */
-export function checkFieldRequest({ type, fields }: ScriptFieldRequest): void {
+/**
+ * Refuses a request that nobody means.
+ * @param option how messages name the option `fields`
+ * @throws PerfconvError `usage` if it both chooses and changes fields, or if it leaves out all events
+ */
+export function checkFieldRequest({ type, fields }: ScriptFieldRequest, option: OptionWords): void {
   if (fields.some(isPlain) && !fields.every(isPlain)) {
-    throw new PerfconvError('usage', 'choose fields, or add and remove some: FIELD cannot be combined with +FIELD or -FIELD');
+    throw new PerfconvError('usage', `${option('fields')} either chooses fields or changes the default: FIELD cannot be combined with +FIELD or -FIELD`);
   }
   if (fields.length === 0 && type === undefined)
-    throw new PerfconvError('usage', 'a list of fields is empty; only events of one type can be left out that way');
+    throw new PerfconvError('usage', `${option('fields')} has an empty list of fields; only events of one type can be left out that way`);
 }
 
 /** Whether a request concerns an event. */
@@ -74,16 +70,16 @@ export function concerns({ type }: ScriptFieldRequest, { isTracepoint, counterTy
   return type === undefined || (type === 'trace' ? isTracepoint : !isTracepoint && counterType === COUNTER_TYPES[type]);
 }
 
-const COUNTER_TYPES = { hw: 'hardware', sw: 'software', raw: 'raw' } as const satisfies Readonly<Record<Exclude<ScriptEventType, 'trace'>, string>>;
+const COUNTER_TYPES: Readonly<Record<Exclude<ScriptEventType, 'trace'>, CounterType>> = { hw: 'hardware', sw: 'software', raw: 'raw' };
 
-/** The fields after a request. @param before the fields without it */
+/** The fields after a request. In one that changes fields, a field without a sign is added. @param before the fields without it */
 export function requestedFields(before: ReadonlySet<ScriptField>, { fields }: ScriptFieldRequest): ReadonlySet<ScriptField> {
   const plain = fields.filter(isPlain);
   if (plain.length === fields.length) return new Set(plain);
   const changed = new Set(before);
   for (const choice of fields) {
-    if (choice.startsWith('+')) changed.add(fieldOf(choice));
-    else changed.delete(fieldOf(choice));
+    if (choice.startsWith('-')) changed.delete(fieldOf(choice));
+    else changed.add(fieldOf(choice));
   }
   return changed;
 }

@@ -1,6 +1,6 @@
 import type { ProfileEvent } from '../../profile/profile.ts';
 import type { DetailName } from '../../profile/sample-details.ts';
-import { checkFieldRequest, concerns, requestedFields, type ScriptField, type ScriptFieldRequest } from './field-requests.ts';
+import { concerns, requestedFields, type ScriptField, type ScriptFieldRequest } from './field-requests.ts';
 
 /** What the default fields of an event depend on. */
 export type ScriptEvent = Pick<ProfileEvent, 'isTracepoint' | 'counterType' | 'isBpfOutput'>;
@@ -28,13 +28,10 @@ const ADDRESS_FIELDS: readonly ScriptField[] = ['ip', 'sym', 'symoff', 'dso'];
  *
  * Observed, perf 6.1: it shows callchains of tracepoints only if no request concerns these, `+pid` included, and in recordings from pipes without offsets and
  * binaries.
- *
- * @throws PerfconvError `usage` if a request cannot be fulfilled for any event
  */
 export function scriptFieldsOf(event: ScriptEvent, requests: readonly ScriptFieldRequest[], defaults: FieldDefaults = {}): ReadonlySet<ScriptField> {
   let fields: ReadonlySet<ScriptField> = new Set(defaultFields(event, requests, defaults));
   for (const request of requests) {
-    checkFieldRequest(request);
     if (concerns(request, event)) fields = requestedFields(fields, request);
   }
   return withoutForeign(event, fields);

@@ -1,6 +1,7 @@
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
-import { askedFields, concerns, fieldRequests, type ScriptEventType, type ScriptField, type ScriptFields } from './field-requests.ts';
+import { everySample } from '../every-sample.ts';
+import { askedFields, concerns, type ScriptEventType, type ScriptField, type ScriptFieldRequest } from './field-requests.ts';
 import { DETAIL_OF_FIELD } from './fields.ts';
 
 /** What was asked for and is not in the text. */
@@ -11,13 +12,12 @@ export interface MissingFields {
   readonly types: readonly ScriptEventType[];
 }
 
-/** Finds what the samples of a profile cannot show. */
-export function findMissingFields(profile: Profile, asked: ScriptFields): MissingFields {
-  const { samples } = profile;
+/** Finds what the samples of a profile cannot show. @throws PerfconvError `usage` when the profile was read without its samples */
+export function findMissingFields(profile: Profile, requests: readonly ScriptFieldRequest[]): MissingFields {
+  const samples = everySample(profile, 'perf-script text');
   const fields = new Set<string>();
   const types = new Set<ScriptEventType>();
-  if (samples === undefined || samples.size === 0) return { fields: [], types: [] };
-  for (const request of fieldRequests(asked)) {
+  for (const request of requests) {
     const { type } = request;
     if (type !== undefined && !profile.events.some((event) => concerns(request, event))) {
       types.add(type);

@@ -11,14 +11,14 @@ import { timesOfDay } from '../time-of-day.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { BranchColumns } from './branch-columns.ts';
 import { DetailColumns } from './detail-columns.ts';
-import { fieldRequests, type ScriptField, type ScriptFields } from './field-requests.ts';
+import type { ScriptField, ScriptFieldRequest } from './field-requests.ts';
 import { scriptFieldsOf } from './fields.ts';
 
 export { findMissingFields } from './missing-fields.ts';
 
 export interface ScriptOptions {
-  /** Fields to print, or changes to perf's default for each event. Default: perf's. */
-  readonly fields?: ScriptFields;
+  /** Requests for fields, of which each changes what those before it have left. Default: none, perf's choice for each event. */
+  readonly fields?: readonly ScriptFieldRequest[];
   /** Print seconds with nine decimals instead of six. */
   readonly ns?: boolean;
   /** Leave out callchains of tracepoints, or parts of them, where perf 6.1 does, and name levels of memory as it does. Default: no. */
@@ -87,10 +87,9 @@ class SamplePrinter {
     this.#profile = profile;
     this.#samples = samples;
     this.#decimals = ns ? 9 : 6;
-    const requests = fieldRequests(fields);
     const isStream = profile.meta.isStream === true;
     this.#fieldsOf = profile.events.map((event) => {
-      const chosen = scriptFieldsOf(event, requests, { hasCallchain: event.hasCallchain, likePerf, isStream });
+      const chosen = scriptFieldsOf(event, fields, { hasCallchain: event.hasCallchain, likePerf, isStream });
       return wallClock ? withTimeOfDay(chosen) : chosen;
     });
     const textsOf = new Map<string, TextCache<string>>();

@@ -31,7 +31,12 @@ const CAPTURE_TIME_NS = 1_700_000_000_000_000_000n;
 export const GOLDEN_PRODUCTS: Readonly<Record<string, (input: GoldenInput) => Promise<string>>> = {
   'script.txt': (input) => textOf(input, 'script'),
   'like-perf.txt': (input) =>
-    textOf(input, 'script', { fields: ['comm', 'pid', 'tid', 'cpu', 'time', 'event', 'ip', 'sym', 'symoff', 'dso'], ns: true, demangle: 'none' }, true),
+    textOf(
+      input,
+      'script',
+      { fields: [{ fields: ['comm', 'pid', 'tid', 'cpu', 'time', 'event', 'ip', 'sym', 'symoff', 'dso'] }], ns: true, demangle: 'none' },
+      true,
+    ),
   'stacks.folded': (input) => textOf(input, 'folded'),
   'speedscope.json': (input) => textOf(input, 'speedscope'),
   'chrome-events.json': (input) => textOf(input, 'chrome', { chromeStyle: 'events' }),

@@ -76,7 +76,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
   describe.each(recordings)('%s', (_, path) => {
     it('has the same totals in every format', async () => {
       const { profile, files } = await convertTo(['pprof', 'otlp', 'speedscope', 'chrome', 'folded', 'script', 'csv'], () => openFile(path), {
-        fields: ['event', 'period'],
+        fields: [{ fields: ['event', 'period'] }],
         ...reading,
       });
       const expected = totalsText(profileTotals(profile));

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { COMMAND_LINE_OPTIONS, LIBRARY_OPTIONS } from '../../../src/base/problems/option-words.ts';
 import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { convert } from '../../../src/pipeline/convert.ts';
-import type { ScriptFieldRequest, ScriptFields } from '../../../src/writers/script/field-requests.ts';
+import { checkFieldRequest, type ScriptFieldRequest } from '../../../src/writers/script/field-requests.ts';
 import { scriptBranchesOf } from '../../../src/writers/script/fields.ts';
+import { findMissingFields } from '../../../src/writers/script/missing-fields.ts';
+import { buildProfile } from '../../support/builders/build-profile.ts';
 import { type AttrSpec, context, encodeFile, encodeTracingData, eventType, record } from '../../support/builders/perf-encoder.ts';
 
 // The expected texts are what perf 6.1 printed for the same records.
@@ -41,7 +44,11 @@ function recording(options: { types?: (keyof typeof NAMES)[]; callchains?: boole
   return encodeFile({ attrs, records, features: { eventDesc: true, tracingData: encodeTracingData({ systems: [{ name: 'sched', formats }] }) } });
 }
 
-async function script(bytes: Uint8Array, fields: ScriptFields, options: { compatPerf?: boolean; diagnostics?: Diagnostics } = {}): Promise<string[]> {
+async function script(
+  bytes: Uint8Array,
+  fields: readonly ScriptFieldRequest[],
+  options: { compatPerf?: boolean; diagnostics?: Diagnostics } = {},
+): Promise<string[]> {
   const { compatPerf = true, diagnostics = new Diagnostics() } = options;
   const sink = new BufferSink();
   await convert(new BufferSource(bytes), [{ format: 'script', sink }], { compatPerf, fields }, diagnostics);
@@ -103,9 +110,16 @@ describe('script: fields for events of one type', () => {
     ]);
   });
 
-  it('are refused if they are listed and changed at once, or if they are none for all events', async () => {
-    await expect(script(recording(), [{ type: 'sw', fields: ['comm', '+addr'] }])).rejects.toMatchObject({ code: 'usage' });
-    await expect(script(recording(), [{ fields: [] }])).rejects.toMatchObject({ code: 'usage' });
+  it('are not looked for in a profile without samples', () => {
+    const totals = { ...buildProfile([{ timeNs: 0, stack: ['main'] }]), samples: undefined };
+    expect(() => findMissingFields(totals, [{ fields: ['cpu'] }])).toThrow(expect.objectContaining({ code: 'usage' }));
+  });
+
+  it('are refused if they are listed and changed at once, or if they are none for all events', () => {
+    expect(() => checkFieldRequest({ type: 'sw', fields: ['comm', '+addr'] }, COMMAND_LINE_OPTIONS)).toThrow(/^--fields either chooses fields or changes/);
+    expect(() => checkFieldRequest({ fields: ['-comm', 'addr'] }, LIBRARY_OPTIONS)).toThrow(/^option fields either chooses fields or changes/);
+    expect(() => checkFieldRequest({ fields: [] }, LIBRARY_OPTIONS)).toThrow(/^option fields has an empty list of fields/);
+    expect(() => checkFieldRequest({ type: 'sw', fields: [] }, LIBRARY_OPTIONS)).not.toThrow();
   });
 });
 

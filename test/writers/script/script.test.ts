@@ -17,7 +17,7 @@ async function scriptOf(fields: readonly ScriptFieldChoice[] | undefined, nameOf
     { timeNs: 1, stack: [{ name: 'gone', dso: '/lib/libx.so', address: 0x4f2c1, unresolved: true }] },
   ]);
   const sink = new BufferSink();
-  await writeScript(profile, sink, { ...(fields && { fields }), ...(nameOf && { nameOf }) });
+  await writeScript(profile, sink, { ...(fields && { fields: [{ fields }] }), ...(nameOf && { nameOf }) });
   return sink.text().split('\n');
 }
 
@@ -57,7 +57,7 @@ it("script: a source line shows its own file, even if that is not the function's
   const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'hot', file: '/src/hot.c', line: 12, address: 0x1234 }] }]);
   profile.locations.setLines(0, [{ function: profile.locations.lineFunction(0, 0), line: 7, column: 0, file: profile.strings.intern('/src/part.def') }], 4);
   const sink = new BufferSink();
-  await writeScript(profile, sink, { fields: ['ip', 'srcline'] });
+  await writeScript(profile, sink, { fields: [{ fields: ['ip', 'srcline'] }] });
   expect(sink.text().split('\n')[2]).toBe('  part.def:7');
 });
 
