@@ -16,6 +16,7 @@ const COUNTER_TYPES: ReadonlyMap<number, CounterType> = new Map([
   [abi.PERF_TYPE_HARDWARE, 'hardware'],
   [abi.PERF_TYPE_SOFTWARE, 'software'],
   [abi.PERF_TYPE_RAW, 'raw'],
+  [abi.PERF_TYPE_BREAKPOINT, 'breakpoint'],
 ]);
 
 export function eventKind({ type, config }: PerfEventAttr): EventKind {

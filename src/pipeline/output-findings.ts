@@ -73,6 +73,7 @@ const EVENT_TYPE_NAMES: Readonly<Record<ScriptEventType, string>> = {
   sw: 'software events',
   trace: 'tracepoints',
   raw: 'raw hardware events',
+  break: 'breakpoints',
 };
 
 export function reportFirefox({ untimedSamples, omittedTracepoints }: FirefoxResult, diagnostics: Diagnostics): void {

@@ -36,7 +36,7 @@ export interface ProfileMeta {
   readonly isStream?: boolean;
 }
 
-export type CounterType = 'hardware' | 'software' | 'raw';
+export type CounterType = 'hardware' | 'software' | 'raw' | 'breakpoint';
 
 /** One event that was recorded (a perf_event_attr with its name). */
 export interface ProfileEvent {
@@ -61,8 +61,8 @@ export interface ProfileEvent {
   /** The exact sum minus `period`: absent up to 2^53. */
   periodRemainder?: number;
   /**
-   * What counts: the CPU by one of perf's names (`cycles`), the kernel (`page-faults`), or the CPU by a number of its own (`r1a8`), where perf shows all that
-   * samples carry. Absent for other events, such as those of caches, breakpoints and PMUs beside the CPU's.
+   * What counts: the CPU by one of perf's names (`cycles`), the kernel (`page-faults`), the CPU by a number of its own (`r1a8`), where perf shows all that
+   * samples carry, or a breakpoint (`mem:0x404014:w`). Absent for other events, such as those of caches and PMUs beside the CPU's.
    */
   readonly counterType?: CounterType;
   /** Whether its payloads are the output of a BPF program. */

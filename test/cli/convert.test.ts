@@ -360,7 +360,7 @@ describe('usage errors end with status 2', () => {
     [['-t', 'foldd'], '-t, --format foldd: unknown value (did you mean folded?)'],
     [['-t', 'pdf'], `-t, --format pdf: unknown value; expected one of ${FORMATS.join(', ')}`],
     [['-t', 'pprof', '-t', 'folded'], '-t, --format is given twice'],
-    [['-F', 'hardware:comm'], '-F, --fields hardware: unknown value; expected one of hw, sw, trace, raw'],
+    [['-F', 'hardware:comm'], '-F, --fields hardware: unknown value; expected one of hw, sw, trace, raw, break'],
     [['-F', 'sw:coom'], '-F, --fields coom: unknown value (did you mean comm?)'],
     [['-F', 'comm', '-F', 'sw:comm,+pid'], '--fields either chooses fields or changes the default: FIELD cannot be combined with +FIELD or -FIELD'],
     [['-F', ''], '-F, --fields needs a value'],

@@ -39,14 +39,14 @@ export type ScriptField = (typeof SCRIPT_FIELDS)[number];
 /** A field to print; with a sign, one to add to those that are printed without it or to remove from them. */
 export type ScriptFieldChoice = ScriptField | `+${ScriptField}` | `-${ScriptField}`;
 
-/** Types of events, by the names that `perf script -F TYPE:` has for them. */
-export const SCRIPT_EVENT_TYPES = ['hw', 'sw', 'trace', 'raw'] as const;
+/** Types of events, by the names that `perf script -F TYPE:` has for them. Observed, perf 6.1: it knows `break`, too, which its help does not list. */
+export const SCRIPT_EVENT_TYPES = ['hw', 'sw', 'trace', 'raw', 'break'] as const;
 
 export type ScriptEventType = (typeof SCRIPT_EVENT_TYPES)[number];
 
 /** What one `-F` of `perf script` asks for. */
 export interface ScriptFieldRequest {
-  /** The events that it concerns. Default: all, among them those that have no type of their own here, such as breakpoints. */
+  /** The events that it concerns. Default: all, among them those that have no type of their own here, such as those of caches. */
   readonly type?: ScriptEventType;
   /** Either the fields to print, or changes to those that are printed without it. Without any, the events are left out. */
   readonly fields: readonly ScriptFieldChoice[];
@@ -70,7 +70,7 @@ export function concerns({ type }: ScriptFieldRequest, { isTracepoint, counterTy
   return type === undefined || (type === 'trace' ? isTracepoint : !isTracepoint && counterType === COUNTER_TYPES[type]);
 }
 
-const COUNTER_TYPES: Readonly<Record<Exclude<ScriptEventType, 'trace'>, CounterType>> = { hw: 'hardware', sw: 'software', raw: 'raw' };
+const COUNTER_TYPES: Readonly<Record<Exclude<ScriptEventType, 'trace'>, CounterType>> = { hw: 'hardware', sw: 'software', raw: 'raw', break: 'breakpoint' };
 
 /** The fields after a request. In one that changes fields, a field without a sign is added. @param before the fields without it */
 export function requestedFields(before: ReadonlySet<ScriptField>, { fields }: ScriptFieldRequest): ReadonlySet<ScriptField> {

@@ -84,7 +84,7 @@ export function scriptDetailsOf(event: ScriptEvent, requests: readonly ScriptFie
 const EVENT_KINDS: readonly ScriptEvent[] = [
   { isTracepoint: true },
   { isTracepoint: false },
-  ...(['hardware', 'software', 'raw'] as const).map((counterType) => ({ isTracepoint: false, counterType })),
+  ...(['hardware', 'software', 'raw', 'breakpoint'] as const).map((counterType) => ({ isTracepoint: false, counterType })),
 ];
 
 /** The branches of samples to keep, so that these requests can be fulfilled for events of any kind. */

@@ -62,19 +62,22 @@ describe('script: fields for events of one type', () => {
       { type: 'sw', fields: ['event', 'period'] },
       { type: 'trace', fields: ['event', 'trace'] },
       { type: 'raw', fields: ['tid', 'event'] },
+      { type: 'break', fields: ['ip', 'event', 'period'] },
     ];
     expect(await script(recording(), requests)).toEqual([
       '    cycles:              1234',
       '         1     faults: ',
-      '              :8     8     2.000000:          1   mem:0x10:              1234 [unknown] ([unknown])',
+      '         1   mem:0x10:              1234',
       '    8       r1a8: ',
       'sched:wake: pid=5',
     ]);
   });
 
   it('leave the events out if there are none', async () => {
-    const hidden = (['hw', 'sw', 'trace', 'raw'] as const).map((type): ScriptFieldRequest => ({ type, fields: [] }));
-    expect(await script(recording(), hidden)).toEqual(['              :8     8     2.000000:          1   mem:0x10:              1234 [unknown] ([unknown])']);
+    const [hardware, ...others] = (['hw', 'sw', 'trace', 'raw', 'break'] as const).map((type): ScriptFieldRequest => ({ type, fields: [] }));
+    const cycles = '              :8     8          1     cycles:              1234 [unknown] ([unknown])';
+    expect(await script(recording(), others)).toEqual([cycles]);
+    expect(await script(recording(), [hardware, ...others])).toEqual([]);
   });
 
   it('are added, removed and replaced in the order of the requests', async () => {
@@ -102,11 +105,12 @@ describe('script: fields for events of one type', () => {
       { type: 'trace', fields: ['+trace', '+time', '-addr'] },
       { type: 'hw', fields: ['addr'] },
       { type: 'raw', fields: [] },
+      { type: 'break', fields: ['addr'] },
     ];
     await script(recording({ types: ['software', 'tracepoint'] }), requests, { diagnostics });
     expect(diagnostics.list().map(({ message }) => message)).toEqual([
       'the samples carry no sw:addr, sw:trace, sw:cpu: left out of the text',
-      'fields are chosen for hardware events and raw hardware events, but the recording has none',
+      'fields are chosen for hardware events, raw hardware events and breakpoints, but the recording has none',
     ]);
   });
 
@@ -127,6 +131,7 @@ it('script: branches are kept if events of any type show them', () => {
   expect(scriptBranchesOf([{ type: 'hw', fields: ['+brstack'] }])).toBe('places');
   expect(scriptBranchesOf([{ type: 'hw', fields: ['brstack'] }])).toBe('addresses');
   expect(scriptBranchesOf([{ type: 'raw', fields: ['brstacksym'] }])).toBe('places');
+  expect(scriptBranchesOf([{ type: 'break', fields: ['brstack'] }])).toBe('addresses');
   expect(scriptBranchesOf([{ type: 'trace', fields: ['brstack', 'dso'] }])).toBe('places');
   expect(scriptBranchesOf([{ type: 'hw', fields: ['brstack'] }, { fields: ['ip'] }])).toBe('none');
   expect(scriptBranchesOf([])).toBe('none');
