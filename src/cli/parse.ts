@@ -5,7 +5,7 @@ import { Arguments, type GivenOptions } from './arguments.ts';
 import { COMMANDS, CONVERT, type CommandSpec } from './commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { COMMON_OPTIONS, type OptionSpec } from './options.ts';
-import { insteadOfPerfs } from './perf-options.ts';
+import { replacementFor } from './perf-options.ts';
 
 /** What the command line asks for: a command to run, the help of one (undefined: the program's own), or the version. */
 export type Request = { readonly command: CommandSpec; readonly args: Arguments } | { readonly helpOf: CommandSpec | undefined } | 'version';
@@ -157,6 +157,6 @@ function noOptionText(given: string, command: CommandSpec): string {
   // perf's option for its input.
   if (given === '-i' || given === '--input') return `there is no option ${given}: inputs are given without an option, as in ${command.usage}`;
   const long = [...command.options, ...COMMON_OPTIONS].map(({ name }) => `--${name}`);
-  const instead = insteadOfPerfs(given, long);
-  return `there is no option ${given}${instead === undefined ? didYouMean(given, long) : `; for perf's, give ${instead}`}`;
+  const replacement = replacementFor(given, command.name, long);
+  return `there is no option ${given}${replacement === undefined ? didYouMean(given, long) : `; ${replacement}`}`;
 }

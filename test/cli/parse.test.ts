@@ -185,8 +185,35 @@ describe("an option of perf's that does not exist here", () => {
     expect(refusalOf('-D')).toBe("there is no option -D; for perf's, give perfconv dump");
   });
 
-  test('is not replaced by one that the command lacks', () => {
+  test('is replaced by what the option of the same command of perf does: its letters differ', () => {
+    expect(refusalOf('diff', '-C', 'app')).toBe("there is no option -C; for perf's, give --comm");
+    expect(refusalOf('diff', '-c', 'ratio')).toBe('there is no option -c');
+    expect(refusalOf('report', '-c', 'app')).toBe("there is no option -c; for perf's, give --comm");
+    expect(refusalOf('view', '-C', '0')).toBe("there is no option -C; for perf's, give --cpu");
+    expect(refusalOf('-G')).toBe("there is no option -G; for perf's, give --max-stack 1");
+    expect(refusalOf('report', '-G')).toBe("there is no option -G; for perf's, give perfconv report --tree");
+    expect(refusalOf('report', '-d', 'app')).toMatch(/^there is no option -d; no option chooses functions or binaries/);
+    expect(refusalOf('-d')).toBe('there is no option -d');
+    expect(refusalOf('-g', 'python')).toBe('there is no option -g');
+  });
+
+  test('is refused with a reason where none is needed, or none does the same', () => {
+    const counts = 'perfconv report prints periods and numbers of samples anyway';
+    expect(refusalOf('report', '--stdio')).toBe('there is no option --stdio; perfconv report prints text anyway');
+    expect(refusalOf('report', '--no-children')).toBe('there is no option --no-children; perfconv report counts so unless --children is given');
+    expect(['-n', '--show-nr-samples', '--show-total-period'].map((given) => refusalOf('report', given).split('; ')[1])).toEqual([counts, counts, counts]);
+    for (const given of ['-S', '--symbols', '--dsos']) {
+      expect(refusalOf(given, 'main')).toBe(
+        `there is no option ${given}; no option chooses functions or binaries: choose lines of perfconv -t folded -o - with grep`,
+      );
+    }
+  });
+
+  test('is not replaced by one that the command lacks, nor by the command itself', () => {
     expect(refusalOf('info', '-C', '0')).toBe('there is no option -C');
+    expect(refusalOf('info', '--hide-call-graph')).toBe('there is no option --hide-call-graph');
+    expect(refusalOf('info', '--header')).toBe('there is no option --header');
+    expect(refusalOf('info', '--dump-raw-trace')).toBe("there is no option --dump-raw-trace; for perf's, give perfconv dump");
     expect(refusalOf('--toString')).toBe('there is no option --toString');
   });
 
