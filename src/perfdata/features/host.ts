@@ -56,8 +56,8 @@ export const HOST_READERS: FeatureReaders<HostFeatures> = {
     features.totalMemKib = section.exact();
   },
   [abi.HEADER_CMDLINE]: (features, section) => {
-    // hiperf joins its arguments with spaces; those within an argument cannot be told from them. A list would have more strings than bytes,
-    // but for a beginning of one that is cut off.
+    // hiperf joins its arguments with spaces; those within an argument cannot be told from them. Read as a list, the count would exceed the bytes that are
+    // left. What is shorter may be the beginning of a list that is cut off.
     if (section.isOneString && section.remaining > LENGTH_BYTES * 2) {
       features.cmdline = section.string().split(' ');
       return;
