@@ -1,4 +1,4 @@
-import type { FeatureReaders } from '../base/bytes/section-reader.ts';
+import type { FeatureReaders, SectionReader } from '../base/bytes/section-reader.ts';
 import * as hi from './constants.ts';
 import { StackTables } from './stack-tables.ts';
 import { type HiperfFile, readSymbolFiles } from './symbol-files.ts';
@@ -39,11 +39,9 @@ export const HIPERF_READERS: FeatureReaders<HiperfFeatures> = {
   [hi.HIPERF_HM_DEVHOST]: (features, section) => {
     // Before there was this feature, the stacks had its number, and smaller indexes (observed, 2023).
     if (section.isOneString) sectionsOf(features).texts.set('hiperf_hm_devhost', section.string());
-    else sectionsOf(features).stackTables = new StackTables(section, EARLY_INDEX_BITS);
+    else readStackTables(features, section, EARLY_INDEX_BITS);
   },
-  [hi.HIPERF_FILES_UNISTACK_TABLE]: (features, section) => {
-    sectionsOf(features).stackTables = new StackTables(section, INDEX_BITS);
-  },
+  [hi.HIPERF_FILES_UNISTACK_TABLE]: (features, section) => readStackTables(features, section, INDEX_BITS),
   [hi.HIPERF_ADD_COUNTER]: (features, section) => {
     sectionsOf(features).texts.set('hiperf_add_counter', section.string());
   },
@@ -52,6 +50,12 @@ export const HIPERF_READERS: FeatureReaders<HiperfFeatures> = {
 function sectionsOf(features: HiperfFeatures): HiperfSections {
   features.hiperf ??= { files: [], texts: new Map(), stackTables: undefined, hasOffCpu: false };
   return features.hiperf;
+}
+
+function readStackTables(features: HiperfFeatures, section: SectionReader, indexBits: number): void {
+  const tables = new StackTables(section.view, indexBits);
+  sectionsOf(features).stackTables = tables;
+  tables.read(section);
 }
 
 /** Whether a machine, as `uname -m` calls it, runs Arm code: aarch64 also runs that of 32 bits. */

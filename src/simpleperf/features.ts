@@ -3,7 +3,7 @@ import type { FeatureReaders, SectionReader } from '../base/bytes/section-reader
 import { EVENT_LIMIT, type NameLimit } from '../base/names/name-limits.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
 import * as sp from './constants.ts';
-import { readFile2Feature, readFileFeature, type SimpleperfFile } from './files.ts';
+import { checkFileCount, readFile2Feature, readFileFeature, type SimpleperfFile } from './files.ts';
 import { ProtobufReader, readProtobuf } from './protobuf-reader.ts';
 
 /** An event as simpleperf calls it: META_INFO's `event_type_info`. */
@@ -102,6 +102,7 @@ function readDebugUnwind(section: ByteView, files: DebugUnwindFile[]): void {
       message.skip();
       continue;
     }
+    checkFileCount(files);
     const file = { path: '', sizeBytes: 0 };
     const end = message.bytesEnd(section.length);
     while (message.next(end)) {

@@ -52,23 +52,37 @@ export class SymbolList implements SimpleperfSymbols {
   }
 }
 
+/** Limit of the binaries in a recording: simpleperf and hiperf list those that have samples. In memory, each takes many times its smallest size in the file. */
+const MAX_FILES = 1 << 16;
+
+/** @throws PerfconvError `damaged` if there is no room for another binary */
+export function checkFileCount(files: readonly unknown[]): void {
+  if (files.length >= MAX_FILES) throw new PerfconvError('damaged', `more than ${MAX_FILES} files`);
+}
+
 /** u64 −1: an unknown offset. */
 const UNKNOWN_OFFSET = 2 ** 64;
 
 /**
  * Reads the FILE feature into `files`: successive structs, each after a u32 with its size. What was read before a damaged one stays.
- * @throws PerfconvError `damaged` if the section is
+ * @throws PerfconvError `damaged` if the section is, or lists too many files
  */
 export function readFileFeature(view: ByteView, files: SimpleperfFile[]): void {
-  eachSized(view, (start, end) => files.push(readFileStruct(view, start, end)));
+  eachSized(view, (start, end) => {
+    checkFileCount(files);
+    files.push(readFileStruct(view, start, end));
+  });
 }
 
 /**
  * Reads the FILE2 feature, in which each struct is a protobuf message.
- * @throws PerfconvError `damaged` if the section is
+ * @throws PerfconvError `damaged` if the section is, or lists too many files
  */
 export function readFile2Feature(view: ByteView, files: SimpleperfFile[]): void {
-  eachSized(view, (start, end) => files.push(readProtobuf(() => readFileMessage(view, start, end))));
+  eachSized(view, (start, end) => {
+    checkFileCount(files);
+    files.push(readProtobuf(() => readFileMessage(view, start, end)));
+  });
 }
 
 function eachSized(view: ByteView, read: (start: number, end: number) => void): void {

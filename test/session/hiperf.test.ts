@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
-import { openRecording } from '../../src/index.ts';
+import { openRecording, type PerfRecord } from '../../src/index.ts';
 import { anonymousInfo } from '../../src/info/recording-info.ts';
+import { type Features, readFeature } from '../../src/perfdata/features.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
@@ -35,6 +36,12 @@ function bytesOf(records: readonly RecordSpec[], foreignFeatures: readonly Forei
 
 function decodeHiperf(records: readonly RecordSpec[], foreignFeatures: readonly ForeignFeature[], parts: Parts = {}): Promise<Decoded> {
   return decode(bytesOf(records, foreignFeatures, parts), { offCpuTimes: true });
+}
+
+async function recordsOf(bytes: Uint8Array): Promise<PerfRecord[]> {
+  const records: PerfRecord[] = [];
+  for await (const one of (await openRecording(bytes)).records()) records.push(one);
+  return records;
 }
 
 describe('a recording of hiperf', () => {
@@ -87,6 +94,11 @@ describe('a recording of hiperf', () => {
     expect(namesOf(decoded)).toEqual(['0x5000', 'ns::callee(int)']);
   });
 
+  it('names no code of a file of which it does not say where its code begins', async () => {
+    const unset: HiperfFileSpec = { path: LIB, type: 3, symbols: [{ vaddr: 0x5000n, len: 0x100, name: 'misplaced' }] };
+    expect(namesOf(await decodeHiperf([comm, libMap, sampleAt(10n, [context.user, 0x7000_1010n])], [hiperfFeatures.symbols([unset])]))).toEqual(['0x5010']);
+  });
+
   it('names modules from where they were loaded, and code made at run time by its address', async () => {
     const module = record.mmap({ pid: -1, addr: 0xffffffc0_00020000n, len: 0x1000n, filename: '/vendor/modules/hi_irq.ko' }, { misc: misc.kernel });
     const code = record.mmap2({ pid: 100, addr: 0x5000_0000n, len: 0x1000n, filename: '[anon:JSVM_JIT]', prot: 5 }, { sampleId: { time: 2n } });
@@ -129,24 +141,47 @@ describe('a recording of hiperf', () => {
       [hiperfFeatures.stackTables([{ pid: 100, nodes: endless }])],
     );
     expect(decoded.samples.map(({ frames }) => frames.length)).toEqual([512, 1, 1]);
-    expect(decoded.diagnostics.list().map(({ code, count, severity }) => [code, count, severity])).toEqual([['unknown-stack-id', 3, 'loss']]);
+    expect(decoded.diagnostics.list()).toMatchObject([
+      { code: 'stack-too-long', count: 1, severity: 'loss', message: expect.stringContaining('more than 512 entries') },
+      { code: 'unknown-stack-id', count: 2, severity: 'loss', message: expect.stringContaining('lacks the callers') },
+    ]);
   });
 
+  it('takes a stack that ends early as whole: addresses of zero are counted, but not stored', async () => {
+    const tables = hiperfFeatures.stackTables([{ pid: 100, nodes: [{ index: 7, address: 0x7000_1010n, caller: 0 }] }]);
+    const decoded = await decodeHiperf([comm, libMap, withStackId(sampleAt(10n, []), 7, 3)], [tables]);
+    expect(decoded.samples.map(({ frames }) => frames.length)).toEqual([1]);
+    expect(decoded.diagnostics.list()).toEqual([]);
+  });
+
+  // The second table begins after the count of tables, and a head of 12 bytes and a node of 12 bytes.
   it.each([
     ['is cut off', (bytes: Uint8Array) => bytes.subarray(0, -1)],
-    ['has an index of more than 23 bits', (bytes: Uint8Array) => bytes.with(19, 0xff)],
-    ['counts more nodes than it has', (bytes: Uint8Array) => bytes.with(12, 0xff)],
-  ])('reports a table that %s', async (_, damage) => {
-    const { bit, bytes } = hiperfFeatures.stackTables([{ pid: 100, nodes: [{ index: 7, address: 1n, caller: 0 }] }]);
-    const decoded = await decodeHiperf([comm, sampleAt(10n, [context.user, 1n])], [{ bit, bytes: damage(bytes) }]);
+    ['has an index of more than 23 bits', (bytes: Uint8Array) => bytes.with(28 + 15, 0xff)],
+    ['counts more nodes than it has', (bytes: Uint8Array) => bytes.with(28 + 8, 0xff)],
+    ['is the second of a process', (bytes: Uint8Array) => bytes.with(28, 100)],
+  ])('reports a table that %s, and has the stacks of those before it', async (_, damage) => {
+    const tables = [0x7000_1010n, 0x7000_1110n].map((address, i) => ({ pid: 100 + i, nodes: [{ index: 7, address, caller: 0 }] }));
+    const { bit, bytes } = hiperfFeatures.stackTables(tables);
+    const decoded = await decodeHiperf([comm, libMap, withStackId(sampleAt(10n, []), 7, 1)], [{ bit, bytes: damage(bytes) }]);
+    expect(decoded.samples.map(({ frames }) => frames.map(({ address }) => address))).toEqual([[0x5010n]]);
     expect(decoded.diagnostics.list().map(({ code }) => code)).toEqual(['feature-damaged']);
   });
 
+  it('has no more tables or files than recordings have, and says so', () => {
+    const limit = 1 << 16;
+    const tables = hiperfFeatures.stackTables(Array.from({ length: limit + 1 }, (_, pid) => ({ pid, nodes: [{ index: 7, address: 1n, caller: 0 }] })));
+    const symbols = hiperfFeatures.symbols(Array.from({ length: limit + 1 }, () => ({ path: '', type: 3 })));
+    const features: Features = { present: new Set() };
+    const diagnostics = new Diagnostics();
+    for (const { bit, bytes } of [tables, symbols]) readFeature(features, bit, bytes, true, 0, diagnostics);
+    expect(features.hiperf?.files).toHaveLength(limit);
+    expect([limit - 1, limit].map((pid) => features.hiperf?.stackTables?.find(pid, 7 | (1 << 23), 0))).toEqual(['whole', 'incomplete']);
+    expect(diagnostics.count('feature-damaged')).toBe(2);
+  });
+
   it('shows in its records what leads to a stack', async () => {
-    const bytes = bytesOf([withStackId(sampleAt(10n, []), 7, 1)], [hiperfFeatures.stackTables([{ pid: 100, nodes: [] }])]);
-    const recording = await openRecording(bytes);
-    const records = [];
-    for await (const one of recording.records()) records.push(one);
+    const records = await recordsOf(bytesOf([withStackId(sampleAt(10n, []), 7, 1)], [hiperfFeatures.stackTables([{ pid: 100, nodes: [] }])]));
     expect(records).toMatchObject([{ type: 'SAMPLE', callchain: [], stackId: 7n | (1n << 23n) }]);
     expect(records[0]).not.toHaveProperty('surplusBytes');
   });

@@ -52,6 +52,12 @@ describe('DEBUG_UNWIND', () => {
     }
   });
 
+  it('with more files than recordings have keeps the first ones, and is damaged', async () => {
+    const many = new Uint8Array(((1 << 16) + 1) * 2).map((_, i) => (i % 2 === 0 ? 0x0a : 0));
+    const { files, damaged } = await read(many);
+    expect([files?.length, damaged]).toEqual([1 << 16, 1]);
+  });
+
   it('is damaged if a path overruns its file', async () => {
     const overrun = bytes.slice();
     // The length of the first path comes after the tags of the file and of the path, and the length of the file.

@@ -94,6 +94,21 @@ describe.each(formats)('%s', (_, read, encode) => {
   });
 });
 
+it('lists no more binaries than recordings have: each takes many times its smallest size in the file', () => {
+  const limit = 1 << 16;
+  // Empty messages.
+  const many = new Uint8Array((limit + 1) * 4);
+  const target: SimpleperfFile[] = [];
+  expect(() => readFile2Feature(new ByteView(many, true), target)).toThrow(expect.objectContaining({ code: 'damaged' }));
+  expect(target).toHaveLength(limit);
+  // An empty path, type 0, no symbols.
+  const structs = new Uint8Array((limit + 1) * 21);
+  for (let at = 0; at < structs.length; at += 21) structs[at] = 17;
+  target.length = 0;
+  expect(() => readFileFeature(new ByteView(structs, true), target)).toThrow(expect.objectContaining({ code: 'damaged' }));
+  expect(target).toHaveLength(limit);
+});
+
 it('FILE of old recordings does not tell where min_vaddr is in the file', () => {
   const target: SimpleperfFile[] = [];
   readFileFeature(new ByteView(simpleperfFeatures.file([{ path: '/lib/a.so', type: dsoType.elf, minVaddr: 0x1000n }]).bytes, true), target);

@@ -1,7 +1,7 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
-import type { StackTables } from '../../hiperf/stack-tables.ts';
+import { type FoundStack, MAX_STACK_ENTRIES, type StackTables } from '../../hiperf/stack-tables.ts';
 import * as abi from '../../perfdata/constants.ts';
 import { readValuesOf } from '../../perfdata/read-format.ts';
 import type { RecordCursor } from '../../perfdata/record-cursor.ts';
@@ -223,10 +223,17 @@ export class SampleReader {
   #internFromTable({ view, fileOffset }: RecordCursor, sampled: SessionEvent, cpumode: number, { pid, ipLo, ipHi }: RecordRow): number {
     const tables = this.#stackTables as StackTables;
     const { end } = this.#offsets;
-    if (!tables.find(pid, view.lo(end), view.hi(end))) {
-      this.#diagnostics.add('unknown-stack-id', 'loss', "PERF_RECORD_SAMPLE: the recording's table of stacks lacks the callers", fileOffset);
-    }
+    const found = tables.find(pid, view.lo(end), view.hi(end));
+    if (found !== 'whole') this.#reportStack(found, fileOffset);
     return this.#internEntries(tables.entries, 0, tables.count, sampled.layout.ip, ipLo, ipHi, cpumode);
+  }
+
+  #reportStack(found: Exclude<FoundStack, 'whole'>, fileOffset: number): void {
+    const [code, problem] =
+      found === 'incomplete'
+        ? (['unknown-stack-id', "the recording's table of stacks lacks the callers"] as const)
+        : (['stack-too-long', `a stack in the recording's table has more than ${MAX_STACK_ENTRIES} entries: the outermost callers are left out`] as const);
+    this.#diagnostics.add(code, 'loss', `PERF_RECORD_SAMPLE: ${problem}`, fileOffset);
   }
 
   /** Keeps a sample's user registers and stack: a stack is of no use without registers. */
