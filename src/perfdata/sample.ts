@@ -3,7 +3,7 @@ import { RECORD_HEADER_BYTES } from '../base/bytes/record-layout.ts';
 import { BRANCH_ENTRY_BYTES, type BranchFlags, readBranchFlags } from './branch-stack.ts';
 import * as abi from './constants.ts';
 import { type ReadFormatValues, readFormatValues } from './read-format.ts';
-import { emptySampleOffsets, type SampleFieldName, type SampleLayout, type SampleOffsets } from './sample-layout.ts';
+import { emptySampleOffsets, endsWithStackId, type SampleFieldName, type SampleLayout, type SampleOffsets } from './sample-layout.ts';
 
 /** Everything in a PERF_RECORD_SAMPLE, under the names of perf_event.h. Fields that the event did not ask for are absent. */
 export interface Sample {
@@ -92,9 +92,12 @@ const offsets: SampleOffsets = emptySampleOffsets();
  * Reads a whole sample.
  * @param at offset of the record's header; `end` just after the record
  * @param layout that of the sample's event
+ * @param hasStackTables whether samples may have ids instead of callchains (hiperf)
  * @returns what is wrong, as the end of a sentence, if its fields do not fit
  */
-export function readSample(view: ByteView, at: number, end: number, layout: SampleLayout, misc: number): Sample | string {
+export function readSample(view: ByteView, at: number, end: number, layout: SampleLayout, misc: number, hasStackTables = false): Sample | string {
+  // The layout may have no callchain: then this is that of an earlier sample.
+  offsets.callchain = -1;
   const problem = layout.locate(view, at + RECORD_HEADER_BYTES, end, offsets);
   if (problem !== undefined) return problem;
   const { attr } = layout;
@@ -129,7 +132,8 @@ export function readSample(view: ByteView, at: number, end: number, layout: Samp
   if (has('codePageSize')) sample.codePageSize = word('codePageSize');
   if (has('aux')) sample.aux = view.bytes.slice(offsets.aux + 8, offsets.aux + 8 + view.u64(offsets.aux));
   const surplus = end - offsets.end;
-  if (surplus > layout.slackBytes) sample.surplusBytes = surplus;
+  if (hasStackTables && endsWithStackId(offsets, end)) sample.stackId = view.big(offsets.end);
+  else if (surplus > layout.slackBytes) sample.surplusBytes = surplus;
   return sample;
 }
 

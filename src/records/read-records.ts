@@ -70,9 +70,6 @@ const READ_VALUES = RECORD_HEADER_BYTES + 8;
 const KNOWN_READ_FORMAT =
   abi.PERF_FORMAT_TOTAL_TIME_ENABLED | abi.PERF_FORMAT_TOTAL_TIME_RUNNING | abi.PERF_FORMAT_ID | abi.PERF_FORMAT_GROUP | abi.PERF_FORMAT_LOST;
 
-/** Size of what a sample of `hiperf record --dedup_stack` has after its last field. */
-const STACK_ID_BYTES = 8;
-
 /** Converts the records that a walk finds to plain values. */
 class RecordCollector implements RecordVisitor {
   readonly #events: EventList;
@@ -120,15 +117,10 @@ class RecordCollector implements RecordVisitor {
     const { view, at, size, misc, fileOffset } = place;
     const index = this.#events.ids.findForSample(view, at + RECORD_HEADER_BYTES, at + size);
     if (index < 0) return damaged(place, this.#events.events.length === 0 ? 'it comes before any event attr' : 'its id belongs to no event');
-    const sample = readSample(view, at, at + size, this.#events.events[index].layout, misc);
+    const sample = readSample(view, at, at + size, this.#events.events[index].layout, misc, this.#hasStackTables);
     if (typeof sample === 'string') return damaged(place, sample);
-    const head = { type: 'SAMPLE', offset: fileOffset, size, misc, event: this.#eventAt(index) } as const;
-    const { surplusBytes, ...fields } = sample;
-    if (surplusBytes === STACK_ID_BYTES && this.#hasStackTables && sample.callchain?.length === 0) {
-      return { ...head, ...fields, stackId: view.big(at + size - STACK_ID_BYTES) };
-    }
-    if (surplusBytes !== undefined) reportSurplus(this.#diagnostics, surplusBytes, fileOffset);
-    return { ...head, ...sample };
+    if (sample.surplusBytes !== undefined) reportSurplus(this.#diagnostics, sample.surplusBytes, fileOffset);
+    return { type: 'SAMPLE', offset: fileOffset, size, misc, event: this.#eventAt(index), ...sample };
   }
 
   #readOther(place: RecordPlace): PerfRecord {

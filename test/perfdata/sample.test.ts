@@ -217,6 +217,15 @@ describe.each(ORDERS)('a %s-endian sample', (byteOrder) => {
     expect(readSample(view, AT, end + surplus, layout, 2)).toEqual({ ...expectedOf(bits), ...wanted });
   });
 
+  it('has an id after its fields only if it has an empty callchain, and its recording has tables of stacks', () => {
+    const chain = encode(attrOf(['callchain']), { callchain: [] }, byteOrder);
+    expect(readSample(chain.view, AT, chain.end + 8, chain.layout, 2, true)).toEqual({ cpumode: 2, callchain: [], stackId: 0xa5a5_a5a5_a5a5_a5a5n });
+    expect(readSample(chain.view, AT, chain.end + 8, chain.layout, 2)).toEqual({ cpumode: 2, callchain: [], surplusBytes: 8 });
+    // This one follows a sample with a callchain, whose offsets are of no concern to it.
+    const { view, end, layout } = encode(attrOf(['ip']), FIELDS, byteOrder);
+    expect(readSample(view, AT, end + 8, layout, 2, true)).toEqual({ ...expectedOf(['ip']), surplusBytes: 8 });
+  });
+
   it('of a type with unknown bits may have more than its known fields', () => {
     const { view, end, layout } = encode(attrOf(['ip']), FIELDS, byteOrder);
     const newer = new SampleLayout({ ...layout.attr, sampleType: layout.attr.sampleType + 2 ** 25 });
