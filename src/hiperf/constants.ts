@@ -1,7 +1,13 @@
 /**
- * Numbers of hiperf, the profiler of OpenHarmony and HarmonyOS, which writes perf.data files with features of its own. Source: hiperf's perf_file_format.h and
- * symbols_file.h (Apache License 2.0).
+ * Numbers of hiperf, the profiler of OpenHarmony and HarmonyOS, which writes perf.data files with features of its own. Source: hiperf's perf_file_format.h,
+ * perf_record_format.h and symbols_file.h (Apache License 2.0).
  */
+
+/**
+ * In `sample_type`, on HarmonyOS's own kernel: samples have the processes that worked for the sampled one, as a u64 count and that many u64 pids. perf_event.h
+ * gives the bit no meaning.
+ */
+export const HIPERF_SAMPLE_SERVER_PID = 1 << 31;
 
 /** Features from here on are hiperf's. */
 export const HIPERF_FEATURE_START = 192;
@@ -12,8 +18,6 @@ export const HIPERF_CPU_OFF = 195;
 export const HIPERF_HM_DEVHOST = 196;
 export const HIPERF_FILES_UNISTACK_TABLE = 197;
 export const HIPERF_ADD_COUNTER = 198;
-/** Just after hiperf's features. */
-export const HIPERF_FEATURE_END = 199;
 
 /** Names of hiperf's features, from {@link HIPERF_FEATURE_START} on. */
 export const HIPERF_FEATURE_NAMES: readonly string[] = [

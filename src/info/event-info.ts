@@ -104,7 +104,7 @@ function bitNames(word: bigint, what: string): string[] {
 /** The kernel's own types, PERF_TYPE_*. */
 const TYPE_NAMES = ['hardware', 'software', 'tracepoint', 'hw-cache', 'raw', 'breakpoint'];
 
-function attrInfo(attr: PerfEventAttr, { pmuMappings }: Features): AttrInfo {
+function attrInfo(attr: PerfEventAttr, { pmuMappings, hiperf }: Features): AttrInfo {
   const { flags } = attr;
   const isBreakpoint = attr.type === PERF_TYPE_BREAKPOINT;
   const isFreq = flags.has('freq');
@@ -117,7 +117,7 @@ function attrInfo(attr: PerfEventAttr, { pmuMappings }: Features): AttrInfo {
     config: hex(attr.config),
     samplePeriod: isFreq ? undefined : exactInteger(attr.samplePeriod),
     sampleFreq: isFreq ? exactInteger(attr.sampleFreq) : undefined,
-    sampleType: sampleTypeNames(attr.sampleType),
+    sampleType: sampleTypeNames(attr.sampleType, hiperf !== undefined),
     readFormat: readFormatNames(attr.readFormat),
     flags: [...flags, ...bitNames(attr.unnamedFlags, 'flag'), ...bitNames(BigInt(attr.unnamedAuxActions), 'aux_action')],
     preciseIp: attr.preciseIp,

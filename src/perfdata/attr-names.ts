@@ -1,3 +1,5 @@
+import { HIPERF_SAMPLE_SERVER_PID } from '../hiperf/constants.ts';
+
 /**
  * Names of the bits of perf_event_attr's words, as `perf evlist -v` prints them: those of perf_event.h without their
  * prefix, in the order of the bits.
@@ -55,9 +57,13 @@ const BRANCH_SAMPLE_NAMES = [
   'COUNTERS',
 ];
 
-/** Of PERF_SAMPLE_*: what samples carry. */
-export function sampleTypeNames(sampleType: number): string[] {
-  return bitNames(sampleType >>> 0, SAMPLE_TYPE_NAMES);
+/**
+ * Of PERF_SAMPLE_*: what samples carry.
+ * @param isHiperf whether hiperf wrote the recording: it has a bit of its own
+ */
+export function sampleTypeNames(sampleType: number, isHiperf = false): string[] {
+  if (!isHiperf || (sampleType & HIPERF_SAMPLE_SERVER_PID) === 0) return bitNames(sampleType >>> 0, SAMPLE_TYPE_NAMES);
+  return [...bitNames((sampleType & ~HIPERF_SAMPLE_SERVER_PID) >>> 0, SAMPLE_TYPE_NAMES), 'SERVER_PID'];
 }
 
 /** Of PERF_FORMAT_*: what a READ field carries. */

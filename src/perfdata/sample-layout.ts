@@ -1,5 +1,6 @@
 import type { ByteView } from '../base/bytes/byte-view.ts';
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { HIPERF_SAMPLE_SERVER_PID } from '../hiperf/constants.ts';
 import type { PerfEventAttr } from './attr.ts';
 import { BRANCH_ENTRY_BYTES } from './branch-stack.ts';
 import * as abi from './constants.ts';
@@ -8,7 +9,7 @@ import { readFormatSize } from './read-format.ts';
 /**
  * The fields of PERF_RECORD_SAMPLE in the order in which the kernel writes them, with their sizes in bytes if these do not depend on the sample. This is the
  * only place where the order is written down. Source: perf_event.h, PERF_RECORD_SAMPLE; observed: AUX comes last, after CGROUP and the page sizes, whatever the
- * comment there says.
+ * comment there says. The server's pids are only in recordings of hiperf (perf_event_record.cpp there).
  */
 export const SAMPLE_FIELDS = [
   { name: 'identifier', bits: abi.PERF_SAMPLE_IDENTIFIER, size: 8 },
@@ -25,6 +26,7 @@ export const SAMPLE_FIELDS = [
   { name: 'raw', bits: abi.PERF_SAMPLE_RAW, size: 'raw' },
   { name: 'branchStack', bits: abi.PERF_SAMPLE_BRANCH_STACK, size: 'branchStack' },
   { name: 'regsUser', bits: abi.PERF_SAMPLE_REGS_USER, size: 'regsUser' },
+  { name: 'serverPids', bits: HIPERF_SAMPLE_SERVER_PID, size: 'serverPids' },
   { name: 'stackUser', bits: abi.PERF_SAMPLE_STACK_USER, size: 'stackUser' },
   { name: 'weight', bits: abi.PERF_SAMPLE_WEIGHT | abi.PERF_SAMPLE_WEIGHT_STRUCT, size: 8 },
   { name: 'dataSrc', bits: abi.PERF_SAMPLE_DATA_SRC, size: 8 },
@@ -89,7 +91,9 @@ export class SampleLayout {
   /** How many registers a sample has if it has any: as many as there are bits in the attr's masks. */
   readonly regsUserCount: number;
   readonly regsIntrCount: number;
-  /** How many bytes may be left after the fields; unlimited if the attr asks for unknown fields. */
+  /** Whether the attr asks for fields that are in no list. */
+  readonly hasUnknownFields: boolean;
+  /** How many bytes may be left after the fields; unlimited if there are unknown ones. */
   readonly slackBytes: number;
   readonly #fixed: readonly { readonly name: SampleFieldName; readonly offset: number }[];
   readonly #rest: readonly PlannedField[];
@@ -98,13 +102,16 @@ export class SampleLayout {
   readonly #counterBytes: number;
   readonly #names: ReadonlySet<SampleFieldName>;
 
-  constructor(attr: PerfEventAttr) {
+  /** @param isHiperf whether hiperf wrote the recording: a bit of `sample_type` has a meaning only there */
+  constructor(attr: PerfEventAttr, isHiperf = false) {
     this.attr = attr;
+    const withoutServer = attr.sampleType & ~HIPERF_SAMPLE_SERVER_PID;
+    const fields = isHiperf ? attr.sampleType : withoutServer;
     const fixed: { name: SampleFieldName; offset: number }[] = [];
     const rest: PlannedField[] = [];
     let offset = 0;
     for (const field of SAMPLE_FIELDS) {
-      if ((attr.sampleType & field.bits) === 0) continue;
+      if ((fields & field.bits) === 0) continue;
       if (rest.length === 0 && field.size === 8) {
         fixed.push({ name: field.name, offset });
         offset += 8;
@@ -128,7 +135,8 @@ export class SampleLayout {
     this.hasStackDump = rest.some((field) => field.name === 'stackUser');
     this.regsUserCount = countBits(attr.sampleRegsUser);
     this.regsIntrCount = countBits(attr.sampleRegsIntr);
-    this.slackBytes = attr.sampleType < abi.PERF_SAMPLE_MAX ? WORD_BYTES - 1 : Number.POSITIVE_INFINITY;
+    this.hasUnknownFields = (isHiperf ? withoutServer : attr.sampleType) >>> 0 >= abi.PERF_SAMPLE_MAX;
+    this.slackBytes = this.hasUnknownFields ? Number.POSITIVE_INFINITY : WORD_BYTES - 1;
   }
 
   /** Whether samples have a field: if not, {@link locate} does not change its offset. */
@@ -206,6 +214,8 @@ export class SampleLayout {
         return view.u64(at) === 0 ? 8 : 8 + this.regsUserCount * 8;
       case 'regsIntr':
         return view.u64(at) === 0 ? 8 : 8 + this.regsIntrCount * 8;
+      case 'serverPids':
+        return 8 + view.u64(at) * 8;
       case 'stackUser': {
         const dumped = view.u64(at);
         // The size that was actually used follows the dump, unless nothing was dumped.

@@ -26,6 +26,8 @@ export interface Sample {
   readonly raw?: Uint8Array;
   readonly branchStack?: BranchStack;
   readonly userRegs?: SampledRegs;
+  /** hiperf on HarmonyOS's own kernel: the processes that worked for the sampled one. */
+  readonly serverPids?: readonly bigint[];
   readonly userStack?: UserStack;
   /** PERF_SAMPLE_WEIGHT. */
   readonly weight?: bigint;
@@ -121,6 +123,7 @@ export function readSample(view: ByteView, at: number, end: number, layout: Samp
   if (has('raw')) sample.raw = view.bytes.slice(offsets.raw + 4, offsets.raw + 4 + view.u32(offsets.raw));
   if (has('branchStack')) sample.branchStack = readBranchStack(view, offsets.branchStack, offsets.branchEntries, attr.branchSampleType);
   if (has('regsUser')) sample.userRegs = readRegs(view, offsets.regsUser, layout.regsUserCount);
+  if (has('serverPids')) sample.serverPids = words(view, offsets.serverPids + 8, view.u64(offsets.serverPids));
   if (has('stackUser')) sample.userStack = readUserStack(view, offsets.stackUser);
   if (has('weight')) readWeight(view, offsets.weight, attr.sampleType, sample);
   if (has('dataSrc')) sample.dataSrc = word('dataSrc');

@@ -190,8 +190,8 @@ function reportUnrecordedCpus({ features: { nrCpusOnline = 0 }, events, cpus }: 
 
 /** Reports which events have samples with fields that this version does not read. */
 function reportUnknownFields(events: readonly SessionEvent[], diagnostics: Diagnostics): void {
-  for (const { attr, name } of events) {
-    if (attr.sampleType >>> 0 >= abi.PERF_SAMPLE_MAX) {
+  for (const { attr, layout, name } of events) {
+    if (layout.hasUnknownFields) {
       diagnostics.add('unknown-sample-field', 'warning', `${name}: samples have fields that are not known yet (sample_type 0x${attr.sampleType.toString(16)})`);
     }
   }

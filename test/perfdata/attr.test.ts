@@ -116,6 +116,7 @@ describe('names of bits', () => {
 
   it('are numbers for bits and clocks without a name', () => {
     expect(sampleTypeNames(-(2 ** 31))).toEqual(['0x80000000']);
+    expect(sampleTypeNames(2 ** 31 + 2 ** 25 + 1, true)).toEqual(['IP', '0x2000000', 'SERVER_PID']);
     expect(branchSampleNames(2 ** 40 + 1)).toEqual(['USER', '0x10000000000']);
     expect([clockName(1), clockName(-1), clockName(99)]).toEqual(['monotonic', '-1', '99']);
   });

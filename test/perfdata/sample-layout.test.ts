@@ -11,6 +11,7 @@ import {
   branchCounters,
   branchHwIndex,
   encodeRecord,
+  hiperfSampleBits,
   type ReadFormatBit,
   record,
   type SampleBit,
@@ -19,7 +20,7 @@ import {
   writeAttr,
 } from '../support/builders/perf-encoder.ts';
 
-const ALL_BITS = Object.keys(sampleBits) as SampleBit[];
+const ALL_BITS = Object.keys({ ...sampleBits, ...hiperfSampleBits }) as SampleBit[];
 const TRAILING = 0xa5;
 
 /** A value for every field that no other field has, so that a field read from the wrong place is noticed. */
@@ -38,6 +39,7 @@ const FIELDS: SampleFields = {
   raw: new Uint8Array([1, 2, 3, 4, 5]),
   branchStack: { hwIdx: 0x1113n, entries: [{ from: 0x1114n, to: 0x1115n }], counters: [0x1116n] },
   regsUser: { abi: 2, regs: [0x1117n, 0x1118n] },
+  serverPids: [0x1124n, 0x1125n],
   stackUser: { data: new Uint8Array(16).fill(7), dynSize: 12n },
   weight: 0x1119n,
   weightStruct: { var1: 0x111a, var2: 0x111b, var3: 0x111c },
@@ -67,6 +69,7 @@ const FIRST_WORDS: Record<SampleFieldName, bigint> = {
   raw: 0n,
   branchStack: 1n,
   regsUser: 2n,
+  serverPids: 2n,
   stackUser: 16n,
   weight: 0x1119n,
   dataSrc: 0x111dn,
@@ -91,7 +94,7 @@ function locate(
 ): { view: ByteView; offsets: SampleOffsets; size: number; layout: SampleLayout } {
   const attrBytes = new ByteWriter(byteOrder);
   writeAttr(attrBytes, attr, () => new ByteWriter(byteOrder));
-  const layout = new SampleLayout(readAttr(new ByteView(attrBytes.bytes(), byteOrder === 'little'), 0, 128, 0));
+  const layout = new SampleLayout(readAttr(new ByteView(attrBytes.bytes(), byteOrder === 'little'), 0, 128, 0), true);
   const bytes = encodeRecord(record.sample(fields), [attr], byteOrder);
   const padded = new Uint8Array(bytes.length + 64).fill(TRAILING);
   padded.set(bytes);
@@ -178,6 +181,15 @@ describe('SampleLayout', () => {
     const { view, size, layout } = locate(attr, FIELDS);
     for (let end = 8; end < size; end++)
       expect(layout.locate(view, 8, end, emptySampleOffsets()), `end ${end}`).toMatch(/of \d+ bytes overruns? record of \d+ bytes/);
+  });
+
+  it('has the pids of servers only in recordings of hiperf: elsewhere, their bit is unknown', () => {
+    const { layout } = locate(attrOf(['ip', 'serverPids']), FIELDS);
+    const other = new SampleLayout(layout.attr);
+    expect([layout, other].map((one) => [one.has('serverPids'), one.hasUnknownFields, one.slackBytes])).toEqual([
+      [true, false, 7],
+      [false, true, Number.POSITIVE_INFINITY],
+    ]);
   });
 
   it('does not trust counts', () => {

@@ -12,6 +12,7 @@ import {
   branchCounters,
   branchHwIndex,
   encodeRecord,
+  hiperfSampleBits,
   record,
   type SampleBit,
   type SampleFields,
@@ -20,7 +21,7 @@ import {
 } from '../support/builders/perf-encoder.ts';
 
 const ORDERS: readonly ByteOrder[] = ['little', 'big'];
-const ALL_BITS = Object.keys(sampleBits) as SampleBit[];
+const ALL_BITS = Object.keys({ ...sampleBits, ...hiperfSampleBits }) as SampleBit[];
 const HIGH = 0xffffffff81001102n;
 const KERNEL_MARKER = 2n ** 64n - 128n;
 
@@ -54,6 +55,7 @@ const FIELDS: SampleFields = {
   raw: new Uint8Array([1, 2, 3, 4, 5]),
   branchStack: { hwIdx: 0x1113n, entries: [BRANCH, { from: 0x1n, to: 0x3n, predicted: true, abort: true }], counters: [0x1116n, 0x1117n] },
   regsUser: { abi: 2, regs: [0x1118n, HIGH] },
+  serverPids: [0x1124n, 0x1125n],
   stackUser: { data: new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0]), dynSize: 9n },
   weight: 0x1119000000001n,
   weightStruct: { var1: 0xf000111a, var2: 0xf11b, var3: 0xf11c },
@@ -92,6 +94,7 @@ const READ: { readonly [Bit in SampleBit]: Partial<Sample> } = {
     },
   },
   regsUser: { userRegs: { abi: 2n, regs: [0x1118n, HIGH] } },
+  serverPids: { serverPids: [0x1124n, 0x1125n] },
   stackUser: { userStack: { size: 16, dynSize: 9, bytes: new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8, 0]) } },
   weight: { weight: 0x1119000000001n },
   weightStruct: { weightStruct: { var1: 0xf000111a, var2: 0xf11b, var3: 0xf11c } },
@@ -121,7 +124,7 @@ const AT = 16;
 function encode(attr: AttrSpec, fields: SampleFields, byteOrder: ByteOrder): { view: ByteView; end: number; layout: SampleLayout } {
   const attrBytes = new ByteWriter(byteOrder);
   writeAttr(attrBytes, attr, () => new ByteWriter(byteOrder));
-  const layout = new SampleLayout(readAttr(new ByteView(attrBytes.bytes(), byteOrder === 'little'), 0, 128, 0));
+  const layout = new SampleLayout(readAttr(new ByteView(attrBytes.bytes(), byteOrder === 'little'), 0, 128, 0), true);
   const encoded = encodeRecord(record.sample(fields), [attr], byteOrder);
   const view = new ByteView(new Uint8Array(AT + encoded.length + 64).fill(0xa5), byteOrder === 'little');
   view.bytes.set(encoded, AT);

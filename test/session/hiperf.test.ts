@@ -4,6 +4,7 @@ import { openRecording, type PerfRecord } from '../../src/index.ts';
 import { anonymousInfo } from '../../src/info/recording-info.ts';
 import { type Features, readFeature } from '../../src/perfdata/features.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
+import { DUMPING, dumpedStack } from '../support/builders/dumped-stack.ts';
 import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
 import {
@@ -178,6 +179,25 @@ describe('a recording of hiperf', () => {
     expect(features.hiperf?.files).toHaveLength(limit);
     expect([limit - 1, limit].map((pid) => features.hiperf?.stackTables?.find(pid, 7 | (1 << 23), 0))).toEqual(['whole', 'incomplete']);
     expect(diagnostics.count('feature-damaged')).toBe(2);
+  });
+
+  it('has the pids of servers between registers and stack on HarmonyOS’s own kernel', async () => {
+    const server: AttrSpec = { ...CYCLES, sampleType: [...CYCLES.sampleType, 'serverPids'] };
+    const sample = record.sample({ time: 10n, pid: 100, tid: 100, period: 1n, callchain: [], serverPids: [200n, 300n] });
+    const features = [hiperfFeatures.stackTables([{ pid: 100, nodes: [{ index: 7, address: 0x7000_1010n, caller: 0 }] }])];
+    const bytes = bytesOf([comm, libMap, withStackId(sample, 7, 1)], features, { attrs: [server] });
+    const decoded = await decode(bytes);
+    expect(decoded.samples.map(({ frames }) => frames.map(({ address }) => address))).toEqual([[0x5010n]]);
+    expect(decoded.diagnostics.list()).toEqual([]);
+    expect((await recordsOf(bytes)).at(-1)).toMatchObject({ serverPids: [200n, 300n], stackId: 7n | (1n << 23n) });
+    const info = await (await openRecording(bytes)).info();
+    expect(info.events[0].attr.sampleType.at(-1)).toBe('SERVER_PID');
+
+    const dumping: AttrSpec = { ...DUMPING, sampleType: [...DUMPING.sampleType, 'serverPids'] };
+    const dump = dumpedStack([0x7000_1010n, 0x7000_1110n]);
+    const dumped = record.sample({ time: 10n, pid: 100, tid: 100, callchain: [], serverPids: [200n], ...dump });
+    const [dumpRecord] = await recordsOf(bytesOf([dumped], [hiperfFeatures.symbols([])], { attrs: [dumping] }));
+    expect(dumpRecord).toMatchObject({ serverPids: [200n], userStack: { bytes: dump.stackUser?.data } });
   });
 
   it('shows in its records what leads to a stack', async () => {

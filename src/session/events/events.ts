@@ -31,15 +31,20 @@ export class EventList {
   /** By number: what the tracing data calls a tracepoint. */
   #tracepoints: ReadonlyMap<number, TracepointName> = new Map();
   readonly #compatPerf: boolean;
+  readonly #isHiperf: boolean;
 
-  /** @param compatPerf whether events that the recording does not name get the names that perf 6.1 gives them */
-  constructor(compatPerf: boolean) {
+  /**
+   * @param compatPerf whether events that the recording does not name get the names that perf 6.1 gives them
+   * @param isHiperf whether hiperf wrote the recording
+   */
+  constructor(compatPerf: boolean, isHiperf: boolean) {
     this.#compatPerf = compatPerf;
+    this.#isHiperf = isHiperf;
   }
 
   add({ attr, ids }: AttrWithIds): void {
     const ownName = this.#ownNameOf(attr);
-    const event = recordedEvent(attr, ownName);
+    const event = recordedEvent(attr, ownName, this.#isHiperf);
     const index = this.events.push(event) - 1;
     this.ids.add(index, ids);
     const sameConfig = this.#unnamed.get(attr.config);
@@ -177,7 +182,7 @@ export class EventList {
 
 /** The events of a header, named as it describes them. None in pipe mode, where they come as records. */
 export function eventsOf(header: RecordingHeader, compatPerf = false): EventList {
-  const events = new EventList(compatPerf);
+  const events = new EventList(compatPerf, header.features.hiperf !== undefined);
   for (const attr of header.attrs) events.add(attr);
   events.applyEventTypes(header.eventTypes);
   if (header.features.eventDesc !== undefined) events.applyDescriptions(header.features.eventDesc);

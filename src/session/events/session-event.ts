@@ -49,11 +49,14 @@ export type OffCpuState = 'sleeping' | 'blocked' | 'preempted' | 'waiting';
 
 const PAGE_FAULTS: ReadonlySet<number> = new Set([abi.PERF_COUNT_SW_PAGE_FAULTS, abi.PERF_COUNT_SW_PAGE_FAULTS_MIN, abi.PERF_COUNT_SW_PAGE_FAULTS_MAJ]);
 
-/** An event that was recorded, of which nothing is known yet but its attr. */
-export function recordedEvent(attr: PerfEventAttr, name: string): SessionEvent {
+/**
+ * An event that was recorded, of which nothing is known yet but its attr.
+ * @param isHiperf whether hiperf recorded it
+ */
+export function recordedEvent(attr: PerfEventAttr, name: string, isHiperf: boolean): SessionEvent {
   return {
     attr,
-    layout: new SampleLayout(attr),
+    layout: new SampleLayout(attr, isHiperf),
     sampleId: compileSampleId(attr),
     name,
     fixedPeriod: attr.samplePeriod > 0n ? Number(attr.samplePeriod) : 1,

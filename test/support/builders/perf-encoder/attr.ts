@@ -30,7 +30,10 @@ export const sampleBits = {
   codePageSize: 23,
   weightStruct: 24,
 } as const;
-export type SampleBit = keyof typeof sampleBits;
+/** The one that hiperf sets on HarmonyOS's own kernel; perf_event.h does not have it. */
+export const hiperfSampleBits = { serverPids: 31 } as const;
+const allSampleBits = { ...sampleBits, ...hiperfSampleBits } as const;
+export type SampleBit = keyof typeof allSampleBits;
 
 /** PERF_FORMAT_*: bit numbers of `read_format`. */
 export const readFormatBits = { timeEnabled: 0, timeRunning: 1, id: 2, group: 3, lost: 4 } as const;
@@ -164,7 +167,7 @@ export function writeAttr(out: ByteWriter, attr: AttrSpec, newWriter: () => Byte
 }
 
 function sampleTypeOf(attr: AttrSpec): bigint {
-  return attr.sampleType.reduce((word, name) => word | (1n << BigInt(sampleBits[name])), 0n);
+  return attr.sampleType.reduce((word, name) => word | (1n << BigInt(allSampleBits[name])), 0n);
 }
 
 export function readFormatOf(attr: AttrSpec): bigint {

@@ -61,6 +61,7 @@ export interface SampleFields {
     readonly counters?: readonly bigint[];
   };
   readonly regsUser?: RegsSpec;
+  readonly serverPids?: readonly bigint[];
   /** `dynSize` is how much of `data` the kernel really copied; default all of it. Without bytes, only a size of 0 is written. */
   readonly stackUser?: { readonly data: Uint8Array; readonly dynSize?: bigint };
   /** The u64 of PERF_SAMPLE_WEIGHT. */
@@ -95,6 +96,7 @@ const fieldOrder: readonly (readonly [SampleBit, FieldWriter])[] = [
   ['raw', (out, sample) => writeRaw(out, sample.raw ?? new Uint8Array())],
   ['branchStack', writeBranchStack],
   ['regsUser', (out, sample, attr) => writeRegs(out, sample.regsUser ?? { abi: 0 }, attr.sampleRegsUser ?? 0n)],
+  ['serverPids', (out, sample) => writeCounted(out, sample.serverPids ?? [])],
   ['stackUser', writeStackUser],
   ['weight', (out, sample) => out.u64(sample.weight ?? 0n)],
   ['weightStruct', writeWeightStruct],
