@@ -5,7 +5,7 @@ import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import type { DsoSymbols } from '../../../src/naming/dso-symbols.ts';
 import { convert } from '../../../src/pipeline/convert.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import type { ScriptFields } from '../../../src/writers/script/field-requests.ts';
+import type { ScriptFieldRequest } from '../../../src/writers/script/field-requests.ts';
 import { buildElf, TEXT } from '../../support/builders/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
 import { type AttrSpec, encodeFile, eventType, misc, type RecordSpec, record } from '../../support/builders/perf-encoder.ts';
@@ -35,7 +35,7 @@ const RECORDING = encodeFile({
   features: { eventDesc: true },
 });
 
-async function read(fields: ScriptFields) {
+async function read(...fields: readonly ScriptFieldRequest[]) {
   const machine = new MadeFiles();
   machine.content.set(APP, buildElf({ classBits: 64, littleEndian: true, symbols: [{ name: 'main', value: TEXT.vaddr, sizeBytes: 0x100 }] }));
   machine.content.set(DATA_FILE, new Uint8Array(64));
@@ -51,7 +51,7 @@ async function read(fields: ScriptFields) {
 
 describe('script: addresses of page faults', () => {
   it('are named, but what is there does not count as code', async () => {
-    const { lines, symbols, profile, findings } = await read(['addr', 'sym', 'dso']);
+    const { lines, symbols, profile, findings } = await read({ fields: ['addr', 'sym', 'dso'] });
     expect(lines.map((line) => line.trim())).toEqual([
       `700123 [unknown] (${DATA_FILE})`,
       `401020 main (${APP})`,
@@ -66,8 +66,13 @@ describe('script: addresses of page faults', () => {
   });
 
   it('are not looked up where neither symbols nor binaries are shown', async () => {
-    for (const fields of [['addr'], ['addr', 'ip'], [{ fields: ['addr'] }, { type: 'hw', fields: ['addr', 'sym', 'ip'] }]] as const satisfies ScriptFields[]) {
-      const { lines, profile, asked } = await read(fields);
+    const unplaced: readonly (readonly ScriptFieldRequest[])[] = [
+      [{ fields: ['addr'] }],
+      [{ fields: ['addr', 'ip'] }],
+      [{ fields: ['addr'] }, { type: 'hw', fields: ['addr', 'sym', 'ip'] }],
+    ];
+    for (const requests of unplaced) {
+      const { lines, profile, asked } = await read(...requests);
       expect(lines[0].trim()).toMatch(/^700123( +401010)?$/);
       expect(profile.locations.size).toBe(1);
       expect(asked).not.toContain(DATA_FILE);
