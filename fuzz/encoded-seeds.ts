@@ -9,7 +9,7 @@ import { oddTimes } from './odd-times.ts';
 import { packedBomb } from './packed-bombs.ts';
 import { ATTRS, RICH } from './rich-recording.ts';
 import { type Seed, type SeedKind, SINGLE_FILE } from './seed.ts';
-import { compressed, directory, hostile, LEAN, simpleperf, TRACEPOINT_SEEDS, tracepoints, trulyCompressed } from './special-recordings.ts';
+import { compressed, directory, hiperf, hostile, LEAN, simpleperf, TRACEPOINT_SEEDS, tracepoints, trulyCompressed } from './special-recordings.ts';
 import { symbolSeeds } from './symbol-seeds.ts';
 import { unwindSeeds } from './unwind-seeds.ts';
 import { rawZstdFrame } from './zstd-frame.ts';
@@ -36,6 +36,7 @@ export function encodedSeeds(): Seed[] {
     single('compressed', 'raw-81-pipe', encodePipe(compressed(81))),
     single('compressed', 'zstd', encodeFile(trulyCompressed())),
     single('simpleperf', 'everything', encodeFile(simpleperf())),
+    single('simpleperf', 'hiperf', encodeFile(hiperf())),
     single('big-endian', 'file', encodeFile({ ...RICH, byteOrder: 'big' })),
     single('big-endian', 'pipe', encodePipe({ ...RICH, byteOrder: 'big' })),
     single('v1', 'file', encodeFile(old)),

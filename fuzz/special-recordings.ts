@@ -9,6 +9,7 @@ import {
   encodeTracingData,
   type FeatureSpec,
   type FileSpec,
+  hiperfFeatures,
   type RecordSpec,
   record,
   simpleperfFeatures,
@@ -16,6 +17,7 @@ import {
   splitRecord,
   type TraceFormatSpec,
   toolRecords,
+  withStackId,
 } from '../test/support/builders/perf-encoder.ts';
 import { traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../test/support/builders/trace-cases.ts';
 import { projectRoot } from './project-root.ts';
@@ -184,6 +186,41 @@ export function simpleperf(): FileSpec {
       simpleperfFeatures.debugUnwindFile(new Uint8Array(4)),
       simpleperfFeatures.file2([file, dex, kernel]),
       simpleperfFeatures.initMap(sideBand('/bin/early', 'early').slice(0, 4), ATTRS),
+    ],
+  };
+}
+
+/** hiperf's features, with samples whose callchains are in its tables. */
+export function hiperf(): FileSpec {
+  const sample = (ip: bigint, time: bigint): RecordSpec => record.sample({ ip, pid: 100, time, callchain: [] });
+  const nodes = [
+    { index: 1, address: 0x400100n, caller: 2 },
+    { index: 2, address: 0x400200n, caller: 0 },
+    { index: 3, address: 0x400300n, caller: 1 },
+  ];
+  const symbols = [
+    { vaddr: 0x1001n, len: 64, name: 'memcpy' },
+    { vaddr: 0x2000n, len: 64, name: '__proto__' },
+  ];
+  return {
+    ...LEAN,
+    features: { arch: 'aarch64' },
+    records: [
+      ...sideBand('/system/lib64/libc.so', 'app'),
+      withStackId(sample(0x400100n, 3n), 1, 2),
+      withStackId(sample(0x400300n, 4n), 3, 3),
+      withStackId(sample(0x400300n, 5n), 4, 1),
+    ],
+    foreignFeatures: [
+      hiperfFeatures.cmdline('hiperf record --dedup_stack'),
+      hiperfFeatures.symbols([
+        { path: '/system/lib64/libc.so', type: 3, codeAddress: 0x1000n, codeOffset: 0n, buildId: 'ab'.repeat(20), symbols },
+        { path: '[anon:JSVM_JIT]', type: 8, symbols },
+      ]),
+      hiperfFeatures.workload('/bin/app'),
+      hiperfFeatures.recordTime('2026-11-29'),
+      hiperfFeatures.offCpu(),
+      hiperfFeatures.stackTables([{ pid: 100, nodes }]),
     ],
   };
 }
