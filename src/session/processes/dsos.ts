@@ -190,11 +190,12 @@ export function classifyUserMap(record: MmapRecord, { compatPerf = false, arch, 
   const isMappedTwice = JIT_FILES.test(filename) && record.isExecutable && !compatPerf;
   // No program is loaded from hugetlbfs, but libraries may be, if they are linked for it. perf 6.1 finds no symbols in them (observed).
   const isHugetlb = record.isHugetlb && compatPerf;
+  const isNamed = NAMED_MEMORY.test(filename);
+  if (isNamed && namesMemory) return { kind: 'anon', name: filename };
+  // simpleperf's own files of symbols go by such names.
+  const isNamedCode = isNamed && record.isExecutable && arch !== undefined && !compatPerf;
   // Number 0 is that of all processes outside of perf's pid namespace, which have no file in common.
-  if (NAMED_MEMORY.test(filename) && namesMemory) return { kind: 'anon', name: filename };
-  // simpleperf's own files of symbols go by these names.
-  const isNamedMemory = NAMED_MEMORY.test(filename) && record.isExecutable && arch !== undefined && !compatPerf;
-  if (isMappedTwice || isNamedMemory || isHugetlb || isAnonymous(filename))
+  if (isMappedTwice || isNamedCode || isHugetlb || isAnonymous(filename))
     return { kind: 'anon', name: record.isExecutable && record.pid !== 0 ? perfMapName(record.pid) : filename };
   // perf 6.1 takes vdsos of all programs on MIPS for one (observed).
   const isTold = arch !== undefined && MACHINES_WITH_HIGH_VDSO.includes(arch) && !(compatPerf && arch === 'mips64');
