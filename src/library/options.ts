@@ -180,8 +180,8 @@ const fieldChoices = arrayOf(
 /** Fields of perf-script text: choices, or requests that say which type of events they concern. */
 const scriptFields: Check = (option, value) => {
   const isRequests = Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null);
-  if (!isRequests) fieldChoices(option, value);
-  for (const request of fieldRequests(value as NonNullable<WriteOptions['fields']>)) {
+  const requests: readonly ScriptFieldRequest[] = isRequests ? value : [{ fields: value as ScriptFieldRequest['fields'] }];
+  for (const request of requests) {
     demand(request.fields !== undefined, option, request.fields, 'fields in each request');
     checkOptions(request, { type: oneOf(SCRIPT_EVENT_TYPES), fields: fieldChoices });
     checkFieldRequest(request, LIBRARY_OPTIONS);
