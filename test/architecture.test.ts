@@ -39,7 +39,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   writers: ['profile', 'stats'],
   pipeline: ['naming', 'symbolizer', 'session', 'perfdata', 'profile', 'stats', 'writers', 'info', 'jitdump', 'demangle'],
   records: ['session', 'perfdata'],
-  info: ['session', 'perfdata', 'profile'],
+  info: ['session', 'perfdata', 'hiperf', 'profile'],
   host: ['perfdata', 'symbolizer', 'elf', 'jitdump', 'unwrap'],
   web: ['symbolizer', 'elf', 'unwrap', 'zstd'],
   // What users call: in a browser, in Node, on a command line.

@@ -30,6 +30,9 @@ export const HIPERF_FEATURE_NAMES: readonly string[] = [
   'HIPERF_ADD_COUNTER',
 ];
 
+/** The name under which hiperf reports HIPERF_WORKLOAD_CMD, the command that it ran. */
+export const HIPERF_WORKLOAD_NAME = 'hiperf_workloader_cmd';
+
 /** What a file with symbols is. Later numbers have changed their meaning (2 was an ELF file, and is a thread of the kernel), so they say nothing. */
 export const HIPERF_KERNEL_FILE = 0;
 export const HIPERF_KERNEL_MODULE_FILE = 1;

@@ -28,7 +28,7 @@ const EARLY_INDEX_BITS = 20;
 export const HIPERF_READERS: FeatureReaders<HiperfFeatures> = {
   [hi.HIPERF_FILES_SYMBOL]: (features, section) => readSymbolFiles(section, isArm(features.arch), sectionsOf(features).files),
   [hi.HIPERF_WORKLOAD_CMD]: (features, section) => {
-    sectionsOf(features).texts.set('hiperf_workloader_cmd', section.string());
+    sectionsOf(features).texts.set(hi.HIPERF_WORKLOAD_NAME, section.string());
   },
   [hi.HIPERF_RECORD_TIME]: (features, section) => {
     sectionsOf(features).texts.set('hiperf_record_time', section.string());

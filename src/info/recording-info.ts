@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../base/problems/diagnostics.ts';
 import { type RecordingSource, recordingBytes } from '../base/streams/byte-source.ts';
 import type { ExactInteger } from '../base/text/exact-integer.ts';
+import { HIPERF_WORKLOAD_NAME } from '../hiperf/constants.ts';
 import { featureName, recordTypeNameOf } from '../perfdata/constants.ts';
 import { listedBuildIds } from '../perfdata/listed-build-ids.ts';
 import type { Profile } from '../profile/profile.ts';
@@ -154,9 +155,6 @@ function buildIds({ features, dsos }: SessionResult): RecordingInfo['buildIds'] 
   return [...inHeader, ...mapped.map(({ name, buildId }) => ({ file: name, buildId }))];
 }
 
-/** What hiperf calls the command that it ran, which is also in the command line. */
-const HIPERF_COMMAND = 'hiperf_workloader_cmd';
-
 /** The same without what may identify people: host, command line, home directories. */
 export function anonymousInfo(info: RecordingInfo): RecordingInfo {
   return {
@@ -165,7 +163,7 @@ export function anonymousInfo(info: RecordingInfo): RecordingInfo {
     host: { ...info.host, name: undefined },
     commandLine: undefined,
     simpleperf: info.simpleperf?.map(({ name, value }) => ({ name, value: withoutHomes(value) })),
-    hiperf: info.hiperf?.filter(({ name }) => name !== HIPERF_COMMAND).map(({ name, value }) => ({ name, value: withoutHomes(value) })),
+    hiperf: info.hiperf?.filter(({ name }) => name !== HIPERF_WORKLOAD_NAME).map(({ name, value }) => ({ name, value: withoutHomes(value) })),
     buildIds: info.buildIds.map(({ file, buildId }) => ({ file: withoutHome(file), buildId })),
     diagnostics: info.diagnostics.map((finding) => ({ ...finding, message: withoutHomes(finding.message) })),
   };

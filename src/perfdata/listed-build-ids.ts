@@ -8,6 +8,7 @@ const HEXADECIMAL = /^(?:[0-9a-f]{2})+$/i;
  * file, that of BUILD_ID is the last. What hiperf notes for a file is left out if it is not hexadecimal, or empty.
  */
 export function listedBuildIds({ buildIds = [], hiperf }: Features): readonly Pick<BuildIdRecord, 'filename' | 'buildId'>[] {
-  const ofHiperf = (hiperf?.files ?? []).filter(({ buildId }) => HEXADECIMAL.test(buildId));
+  if (hiperf === undefined) return buildIds;
+  const ofHiperf = hiperf.files.filter(({ buildId }) => HEXADECIMAL.test(buildId));
   return [...ofHiperf.map(({ path, buildId }) => ({ filename: path, buildId: buildId.toLowerCase() })), ...buildIds];
 }
