@@ -68,17 +68,21 @@ export interface Profile {
 /** A profile of one recording, or of several. */
 export class DecodedProfile implements Profile {
   readonly events: readonly ProfileEvent[];
-  readonly parts: readonly ProfilePart[];
   readonly #recordings: DecodedRecordings;
-  readonly #findings: Findings;
   readonly #gzip: (target: ByteSink) => Compressor;
 
   constructor(recordings: DecodedRecordings, gzip: (target: ByteSink) => Compressor) {
     this.#recordings = recordings;
-    this.#findings = recordings.findings;
     this.#gzip = gzip;
-    this.parts = recordings.parts;
     this.events = recordings.profile.events.map(shownEvent);
+  }
+
+  get parts(): readonly ProfilePart[] {
+    return this.#recordings.parts;
+  }
+
+  get #findings(): Findings {
+    return this.#recordings.findings;
   }
 
   get findings(): readonly Finding[] {

@@ -87,7 +87,7 @@ export class RecordingSymbols {
       const files = new CheckedFiles(cancellableFiles(this.#files, cancellation), search, this.#diagnostics);
       const wants = { wantsLines: lines && this.#readsDebugInfo(object, search), wantsStarts: starts };
       try {
-        const symbols = await this.#found(object, wants, files);
+        const symbols = await this.#tryOpen(object, wants, files);
         cancellation.throwIfAborted();
         if (symbols !== undefined && readsLater(symbols)) return { ...symbols, close: () => files.close() };
         await files.close();
@@ -100,7 +100,7 @@ export class RecordingSymbols {
   }
 
   /** The symbols of one DSO. Damage is noted, not thrown. */
-  async #found(object: CodeObject, wants: Wants, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+  async #tryOpen(object: CodeObject, wants: Wants, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     try {
       return await this.#open(object, wants, files);
     } catch (error) {

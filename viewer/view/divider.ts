@@ -17,7 +17,7 @@ export class Divider {
   readonly #parent: HTMLElement;
   readonly #shares: Shares;
   /** Whether it is between what is beside each other, not above each other. */
-  readonly #isUpright: boolean;
+  readonly #isVertical: boolean;
   readonly #first: number;
   #share: number;
   /** How far from its edge it was pressed. */
@@ -27,8 +27,8 @@ export class Divider {
     this.#element = byId(id);
     this.#parent = this.#element.parentElement!;
     this.#shares = shares;
-    this.#isUpright = this.#element.getAttribute('aria-orientation') === 'vertical';
-    this.#first = this.#limit('valuenow');
+    this.#isVertical = this.#element.getAttribute('aria-orientation') === 'vertical';
+    this.#first = this.#percent('valuenow');
     this.#share = this.#first;
     this.#listen();
     const kept = readKept(id);
@@ -51,25 +51,25 @@ export class Divider {
   }
 
   #along({ clientX, clientY }: MouseEvent): number {
-    return this.#isUpright ? clientX : clientY;
+    return this.#isVertical ? clientX : clientY;
   }
 
   #extent(element: Element): { readonly start: number; readonly size: number } {
     const { left, top, width, height } = element.getBoundingClientRect();
-    return this.#isUpright ? { start: left, size: width } : { start: top, size: height };
+    return this.#isVertical ? { start: left, size: width } : { start: top, size: height };
   }
 
-  #limit(name: 'valuenow' | 'valuemin' | 'valuemax'): number {
+  #percent(name: 'valuenow' | 'valuemin' | 'valuemax'): number {
     return Number(this.#element.getAttribute(`aria-${name}`));
   }
 
   #press(event: KeyboardEvent): void {
-    const [less, more] = this.#isUpright ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown'];
+    const [less, more] = this.#isVertical ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown'];
     const places: Readonly<Record<string, number>> = {
       [less]: this.#share - STEP,
       [more]: this.#share + STEP,
-      Home: this.#limit('valuemin'),
-      End: this.#limit('valuemax'),
+      Home: this.#percent('valuemin'),
+      End: this.#percent('valuemax'),
     };
     if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(places, event.key)) return;
     event.preventDefault();
@@ -77,7 +77,7 @@ export class Divider {
   }
 
   #moveTo(share: number): void {
-    this.#share = Math.min(this.#limit('valuemax'), Math.max(this.#limit('valuemin'), share));
+    this.#share = Math.min(this.#percent('valuemax'), Math.max(this.#percent('valuemin'), share));
     const { before, after } = this.#shares;
     this.#parent.style.setProperty(before, `${this.#share}fr`);
     this.#parent.style.setProperty(after, `${100 - this.#share}fr`);
