@@ -106,6 +106,8 @@ export const CONVERT_ONLY: readonly OptionSpec[] = [
     text: 'csv: put an apostrophe before text that a spreadsheet would run as a formula (it begins with =, +, - or @). Default: names as recorded (docs/untrusted-names.md)',
   },
   { name: 'ns', section: OUTPUT, text: 'script: print times with nine decimals' },
+  { name: 'reltime', section: OUTPUT, text: 'script: print the time since the first sample that is printed' },
+  { name: 'deltatime', section: OUTPUT, text: 'script: print the time since the sample before' },
   {
     name: 'wall-clock',
     section: OUTPUT,

@@ -15,6 +15,7 @@ import {
   SCRIPT_EVENT_TYPES,
   SCRIPT_FIELDS,
   type ScriptFieldRequest,
+  type ScriptTimes,
   UNKNOWN_CODE,
   WEIGHTS,
 } from '../pipeline/choices.ts';
@@ -35,6 +36,8 @@ const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   'csv-safe': ['csv'],
   fields: ['script'],
   ns: ['script'],
+  reltime: ['script'],
+  deltatime: ['script'],
   'wall-clock': WALL_CLOCK_FORMATS,
 };
 
@@ -43,6 +46,7 @@ export function planWriting(args: Arguments): WriteOptions {
   return withoutUndefined({
     ...planPage(args),
     ns: args.flag('ns'),
+    times: readTimes(args),
     wallClock: args.flag('wall-clock'),
     csvSafe: args.flag('csv-safe'),
     marks: readMarks(args),
@@ -87,6 +91,13 @@ function readFields(args: Arguments): ScriptFieldRequest[] | undefined {
   });
   for (const request of requests) checkFieldRequest(request, COMMAND_LINE_OPTIONS);
   return requests.length === 0 ? undefined : requests;
+}
+
+function readTimes(args: Arguments): ScriptTimes | undefined {
+  const isRelative = args.flag('reltime');
+  if (!args.flag('deltatime')) return isRelative ? 'relative' : undefined;
+  if (isRelative) throw new PerfconvError('usage', '--reltime cannot be combined with --deltatime');
+  return 'delta';
 }
 
 function readMarks(args: Arguments): FoldedMark[] | undefined {

@@ -16,6 +16,7 @@ export { REPORT_KEYS, type ReportKey } from '../writers/report/keys.ts';
 export type { ReportLayout } from '../writers/report/report.ts';
 export { TREE_LEVELS, type TreeLevel } from '../writers/report/tree-levels.ts';
 export { checkFieldRequest, SCRIPT_EVENT_TYPES, SCRIPT_FIELDS, type ScriptFieldRequest } from '../writers/script/field-requests.ts';
+export { SCRIPT_TIMES, type ScriptTimes } from '../writers/script/script-times.ts';
 
 export const WEIGHTS = ['period', 'samples'] as const;
 export const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;

@@ -10,6 +10,7 @@ import type { FoldedMark } from '../writers/folded/folded.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { GroupKind } from '../writers/sample-groups.ts';
 import type { ScriptFieldRequest } from '../writers/script/field-requests.ts';
+import type { ScriptTimes } from '../writers/script/script-times.ts';
 import { type Format, type StreamFormat, WALL_CLOCK_FORMATS } from './formats.ts';
 import { reportChrome, reportCpuProfile, reportFirefox, reportMissingFields, reportParquet, reportSpeedscope, reportUnknownCpus } from './output-findings.ts';
 import { shownProfile } from './shown-profile-cache.ts';
@@ -53,6 +54,8 @@ export interface WriteOptions {
   readonly scriptLikePerf?: boolean;
   /** script: print seconds with nine decimals. */
   readonly ns?: boolean;
+  /** script: print seconds since the first sample (`relative`) or since the one before (`delta`). Default: the recording's clock. */
+  readonly times?: ScriptTimes;
   /**
    * Show wall-clock time, which the recording must have. script: the time of day in place of the recording's clock; chrome: `wallClockAtTs1Ns` in `otherData`;
    * speedscope, which has no field for it: in the document's name. Default: no.
@@ -103,10 +106,10 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
   script: async () => {
     const { findMissingFields, writeScript } = await import('../writers/script/script.ts');
-    return async (profile, sink, { fields, ns = false, wallClock = false, scriptName, scriptText, scriptLikePerf = false }, diagnostics) => {
+    return async (profile, sink, { fields, ns = false, times, wallClock = false, scriptName, scriptText, scriptLikePerf = false }, diagnostics) => {
       reportMissingFields(findMissingFields(profile, fields ?? []), diagnostics);
       const names = { ...(scriptName && { nameOf: scriptName }), ...(scriptText && { shown: scriptText }) };
-      await writeScript(profile, sink, { ...(fields && { fields }), ns, wallClock, likePerf: scriptLikePerf, ...names });
+      await writeScript(profile, sink, { ...(fields && { fields }), ...(times && { times }), ns, wallClock, likePerf: scriptLikePerf, ...names });
     };
   },
   folded: async () => {

@@ -589,4 +589,14 @@ describe('filters and weights', () => {
     // Without frames, perf pads the name (observed, perf 6.1).
     expect(result.stdout.toString()).toBe('             app   100     0.000003000:   cpu-clock: \n');
   });
+
+  test('--reltime and --deltatime print differences of times', async () => {
+    const file = put('perf.data', fileRecording());
+    const times = async (...args: string[]): Promise<string> =>
+      (await runMain(['-t', 'script', '-F', 'time', '--ns', ...args, '-o', '-', file])).stdout.toString();
+    expect(await times('--reltime')).toBe('    0.000000000: \n    0.001000000: \n    0.002000000: \n');
+    expect(await times('--deltatime')).toBe('    0.000000000: \n    0.001000000: \n    0.001000000: \n');
+    const { status, stderr } = await runMain(['-t', 'script', '--reltime', '--deltatime', '-o', '-', file]);
+    expect([status, stderr]).toEqual([2, 'perfconv: --reltime cannot be combined with --deltatime\n']);
+  });
 });

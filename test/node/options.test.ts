@@ -28,7 +28,7 @@ const ofOtherTypes = {
   ],
   writing: [
     ...[{ weight: ['samples'] }, { byInput: 'no' }, { labels: 'pid' }, { group: null }, { csvSafe: 1 }, { fields: 'comm' }, { fields: [5] }],
-    ...[{ ns: 'yes' }, { wallClock: 0 }, { gzip: 'no' }],
+    ...[{ ns: 'yes' }, { times: 'absolute' }, { wallClock: 0 }, { gzip: 'no' }],
   ],
 };
 

@@ -5,7 +5,7 @@ import { baseName, hexAddress, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { everySample } from '../every-sample.ts';
-import { SecondsTexts } from '../seconds-texts.ts';
+import type { SecondsTexts } from '../seconds-texts.ts';
 import { TextCache } from '../text-cache.ts';
 import { timesOfDay } from '../time-of-day.ts';
 import { wholeNumber } from '../whole-number.ts';
@@ -13,6 +13,8 @@ import { BranchColumns } from './branch-columns.ts';
 import { DetailColumns } from './detail-columns.ts';
 import type { ScriptField, ScriptFieldRequest } from './field-requests.ts';
 import { scriptFieldsOf } from './fields.ts';
+import type { ScriptTimes } from './script-times.ts';
+import { TimeColumn } from './time-column.ts';
 
 export { findMissingFields } from './missing-fields.ts';
 
@@ -23,8 +25,10 @@ export interface ScriptOptions {
   readonly ns?: boolean;
   /** Leave out callchains of tracepoints, or parts of them, where perf 6.1 does, and name levels of memory as it does. Default: no. */
   readonly likePerf?: boolean;
-  /** Print the time of day (`tod`) instead of `time`. */
+  /** Print the time of day (`tod`) instead of `time`, unless {@link times} is given. */
   readonly wallClock?: boolean;
+  /** What `time` counts from. Default: what the recording's clock counts from. */
+  readonly times?: ScriptTimes;
   /**
    * What to print instead of the name of a function that has this linkage name; undefined to keep the name. Default:
    * keep all names.
@@ -75,13 +79,12 @@ class SamplePrinter {
   readonly #shown: (text: string) => string;
   /** For each event with callchains, the lines of each location. Events that show the same fields share them. */
   readonly #framesOf: readonly (TextCache<string> | undefined)[];
-  /** Times of the recording's clock. */
-  readonly #times: SecondsTexts;
+  readonly #times: TimeColumn;
   /** undefined if the recording does not have the wall-clock time. */
   readonly #timesOfDay: SecondsTexts | undefined;
 
   constructor(profile: Profile, samples: SampleTable, options: ScriptOptions) {
-    const { fields = [], ns = false, likePerf = false, wallClock = false, nameOf = () => undefined, shown = (text) => text } = options;
+    const { fields = [], ns = false, likePerf = false, wallClock = false, times, nameOf = () => undefined, shown = (text) => text } = options;
     this.#nameOf = nameOf;
     this.#shown = shown;
     this.#profile = profile;
@@ -90,7 +93,7 @@ class SamplePrinter {
     const isStream = profile.meta.isStream === true;
     this.#fieldsOf = profile.events.map((event) => {
       const chosen = scriptFieldsOf(event, fields, { hasCallchain: event.hasCallchain, likePerf, isStream });
-      return wallClock ? withTimeOfDay(chosen) : chosen;
+      return wallClock && times === undefined ? withTimeOfDay(chosen) : chosen;
     });
     const textsOf = new Map<string, TextCache<string>>();
     this.#framesOf = this.#fieldsOf.map((fieldsOfEvent, event) => {
@@ -104,7 +107,7 @@ class SamplePrinter {
     const branchTexts = { symbol: (location: number) => this.#branchSymbol(location), dso: (location: number) => this.#dsoName(location) };
     this.#branches = samples.branches && new BranchColumns(samples.branches, profile, branchTexts);
     const { startTime, wallClockOffsetNs } = profile.meta;
-    this.#times = new SecondsTexts(startTime, (second) => String(second).padStart(5));
+    this.#times = new TimeColumn(startTime, this.#decimals, times);
     this.#timesOfDay = wallClockOffsetNs === undefined ? undefined : timesOfDay(startTime + wallClockOffsetNs);
     this.#comms = profile.tasks.map((task) => shown(task.comm));
     this.#paddedComms = this.#comms.map((comm) => padBytes(comm, COMM_WIDTH));
@@ -161,7 +164,7 @@ class SamplePrinter {
     if (Number.isNaN(timeNs)) return '';
     let text = '';
     if (fields.has('tod') && this.#timesOfDay !== undefined) text += `${this.#timesOfDay.text(timeNs, this.#decimals)} `;
-    if (fields.has('time')) text += `${this.#times.text(timeNs, this.#decimals)}: `;
+    if (fields.has('time')) text += `${this.#times.next(timeNs)}: `;
     return text;
   }
 

@@ -4,9 +4,9 @@ import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempD
 import { runMain } from '../support/programs/run-main.ts';
 
 const noRecording = whyNoRecording();
-if (noRecording !== undefined) announceSkipped('comparing the time of day with perf script -F tod', noRecording);
+if (noRecording !== undefined) announceSkipped('comparing times with perf script -F tod, --reltime and --deltatime', noRecording);
 
-describe.skipIf(noRecording !== undefined)('the time of day is that of perf script -F tod, byte by byte', () => {
+describe.skipIf(noRecording !== undefined)('times are those of perf script, byte by byte', () => {
   let dir: string;
   let timeZone: string | undefined;
   beforeAll(() => {
@@ -32,6 +32,16 @@ describe.skipIf(noRecording !== undefined)('the time of day is that of perf scri
         const wallClock = await runMain([file, '-q', '-t', 'script', '--wall-clock', '-F', 'comm,tid,cpu,time,period,event', ...ns, '-o', '-']);
         expect(wallClock.stdout.toString()).toBe(readWithPerf('script', file, ['-F', 'comm,tid,cpu,tod,period,event', ...ns]));
       }
+    }
+  });
+
+  test.each(['--reltime', '--deltatime'])('%s', async (option) => {
+    const file = join(dir, `${option}.data`);
+    const loop = ['sh', '-c', 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'];
+    recordWithPerf(['-e', 'cpu-clock,page-faults', '-F', '999', '-o', file, ...loop]);
+    for (const more of [[], ['--ns'], ['-F', 'comm,tid,time,event,ip,sym']]) {
+      const { stdout } = await runMain([file, '-q', '-t', 'script', option, ...more, '-o', '-']);
+      expect(stdout.toString()).toBe(readWithPerf('script', file, [option, ...more]));
     }
   });
 });
