@@ -23,7 +23,7 @@ const THOROUGH = [
     'session/stack-dumps',
     'symbol-table/symbol-table',
     'symbolizer/search/object-files',
-    'unwind/plain-walk',
+    'unwind/walk/plain-walk',
     'untimed-samples',
     'writers/folded/folded',
     'writers/pprof/pprof',

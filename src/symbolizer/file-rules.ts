@@ -1,8 +1,8 @@
 import type { Decompressor } from '../base/streams/decompressor.ts';
 import { PF_X, PT_LOAD } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
+import { readUnwindModule, type UnwindModule } from '../unwind/modules/unwind-module.ts';
 import type { UnwindModuleOptions } from '../unwind/rules/unwind-tables.ts';
-import { readUnwindModule, type UnwindModule } from '../unwind/unwind-module.ts';
 import type { ObjectFiles } from './search/object-files.ts';
 
 /** How the code of a file is unwound. */

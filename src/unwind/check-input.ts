@@ -1,8 +1,8 @@
 import { ByteView } from '../base/bytes/byte-view.ts';
 import { demand } from '../base/problems/check-options.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
-import type { CodeSpace } from './code-space.ts';
-import type { UnwindInput } from './unwind-input.ts';
+import type { UnwindInput } from './frames/unwind-input.ts';
+import type { CodeSpace } from './modules/code-space.ts';
 
 /** Rejects what no sample and no address space can be, since not every caller has its types checked by a compiler. @throws PerfconvError `usage` */
 export function checkInput(input: UnwindInput, space: CodeSpace): void {

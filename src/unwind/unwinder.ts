@@ -1,21 +1,21 @@
 import { checkOptions, demand, flag, type OptionChecks } from '../base/problems/check-options.ts';
 import { checkInput } from './check-input.ts';
-import type { CodeSpace } from './code-space.ts';
+import { Frame } from './frames/frame.ts';
+import { Shortfall } from './frames/shortfall.ts';
+import type { UnwindEnd } from './frames/unwind-end.ts';
+import type { UnwindInput } from './frames/unwind-input.ts';
+import { UnwoundStack } from './frames/unwound-stack.ts';
 import type { FallbackSteps } from './guess/fallback-steps.ts';
 import { FrameGuess } from './guess/frame-guess.ts';
 import { LibunwindFallback } from './guess/libunwind-fallback.ts';
 import { RegisterPlaces } from './machines/register-places.ts';
 import { machineRegisters } from './machines/unwind-machine.ts';
 import { ProcessMemory } from './memory/process-memory.ts';
-import { Frame } from './steps/frame.ts';
-import { Shortfall } from './steps/shortfall.ts';
-import type { UnwindEnd } from './unwind-end.ts';
-import type { UnwindInput } from './unwind-input.ts';
-import type { UnwindModule } from './unwind-module.ts';
-import { UnwoundStack } from './unwound-stack.ts';
+import type { CodeSpace } from './modules/code-space.ts';
+import type { UnwindModule } from './modules/unwind-module.ts';
 import { StackWalk } from './walk/stack-walk.ts';
 
-export type { UnwindEnd } from './unwind-end.ts';
+export type { UnwindEnd } from './frames/unwind-end.ts';
 
 /** How far stacks are unwound, and what is tried where no rule tells. */
 export interface UnwinderOptions {

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { A64Decoder } from '../../src/unwind/scan/a64-decoder.ts';
-import type { CodeReader, InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
-import { LoongarchDecoder } from '../../src/unwind/scan/loongarch-decoder.ts';
-import { MipsDecoder } from '../../src/unwind/scan/mips-decoder.ts';
-import { PowerpcDecoder } from '../../src/unwind/scan/powerpc-decoder.ts';
-import { S390xDecoder } from '../../src/unwind/scan/s390x-decoder.ts';
-import { ScanState } from '../../src/unwind/scan/scan-state.ts';
-import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
-import { I386_MODE, X86_64_MODE } from '../../src/unwind/scan/x86-mode.ts';
+import type { CodeReader, InstructionDecoder } from '../../src/unwind/scan/code/instruction-decoder.ts';
+import { ScanState } from '../../src/unwind/scan/code/scan-state.ts';
+import { A64Decoder } from '../../src/unwind/scan/decoders/a64-decoder.ts';
+import { LoongarchDecoder } from '../../src/unwind/scan/decoders/loongarch-decoder.ts';
+import { MipsDecoder } from '../../src/unwind/scan/decoders/mips-decoder.ts';
+import { PowerpcDecoder } from '../../src/unwind/scan/decoders/powerpc-decoder.ts';
+import { S390xDecoder } from '../../src/unwind/scan/decoders/s390x-decoder.ts';
+import { X86Decoder } from '../../src/unwind/scan/decoders/x86/x86-decoder.ts';
+import { I386_MODE, X86_64_MODE } from '../../src/unwind/scan/decoders/x86/x86-mode.ts';
 import { announceSkipped, runTool, whyMissing } from '../support/perf/perf-tool.ts';
 
 interface Line {

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
+import { Frame } from '../../src/unwind/frames/frame.ts';
 import { MACHINE_REGISTERS } from '../../src/unwind/machines/unwind-machine.ts';
 import { StackMemory } from '../../src/unwind/memory/stack-memory.ts';
 import { CANT_UNWIND, type ExidxTable } from '../../src/unwind/rules/exidx-table.ts';
 import { readUnwindTables } from '../../src/unwind/rules/unwind-tables.ts';
 import { ExidxStep } from '../../src/unwind/steps/exidx-step.ts';
-import { Frame } from '../../src/unwind/steps/frame.ts';
 import { runs } from '../support/perf/perf-oracle.ts';
 import { announceSkipped } from '../support/perf/perf-tool.ts';
 

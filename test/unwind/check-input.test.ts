@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import type { CodeSpace } from '../../src/unwind/code-space.ts';
-import type { UnwindInput } from '../../src/unwind/unwind-input.ts';
-import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
+import type { UnwindInput } from '../../src/unwind/frames/unwind-input.ts';
+import type { CodeSpace } from '../../src/unwind/modules/code-space.ts';
+import { readUnwindModule } from '../../src/unwind/modules/unwind-module.ts';
 import { Unwinder, type UnwinderOptions } from '../../src/unwind/unwinder.ts';
 import { MadeSpace, madeInput } from '../support/builders/made-process.ts';
 

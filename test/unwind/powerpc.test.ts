@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
-import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
+import type { UnwindModule } from '../../src/unwind/modules/unwind-module.ts';
 import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/builders/frame-assembler.ts';
 import { MadeSpace } from '../support/builders/made-process.ts';
 import { madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/builders/unwound.ts';

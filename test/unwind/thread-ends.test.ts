@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
-import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
+import { readUnwindModule } from '../../src/unwind/modules/unwind-module.ts';
 import { BIAS, frames, SP, START, space } from '../support/builders/code-without-rules.ts';
 import { assembleFrames, CfaCode, type PlannedCie } from '../support/builders/frame-assembler.ts';
 import { MadeSpace } from '../support/builders/made-process.ts';

@@ -1,4 +1,4 @@
-import { UnwoundStack } from '../../unwind/unwound-stack.ts';
+import { UnwoundStack } from '../../unwind/frames/unwound-stack.ts';
 
 /** A power of two. Threads whose numbers have the same low bits share a place. */
 const PLACES = 256;

@@ -2,8 +2,8 @@ import { ByteView } from '../../base/bytes/byte-view.ts';
 import { firstAbove } from '../../base/tables/first-above.ts';
 import type { JitDump } from '../../jitdump/jitdump.ts';
 import type { UnwindMachine } from '../../unwind/machines/unwind-machine.ts';
-import { CodeEffort } from '../../unwind/scan/code-effort.ts';
-import { UnwindModule } from '../../unwind/unwind-module.ts';
+import { CodeEffort } from '../../unwind/modules/code-effort.ts';
+import { UnwindModule } from '../../unwind/modules/unwind-module.ts';
 
 /** Maximum number of modules that are kept: each function has one, of a few kilobytes. */
 const MAX_MODULES = 4096;

@@ -1,6 +1,6 @@
 import { bitCount } from '../../base/bytes/bit-count.ts';
 import type { ByteView } from '../../base/bytes/byte-view.ts';
-import type { CodeSpace } from '../../unwind/code-space.ts';
+import type { CodeSpace } from '../../unwind/modules/code-space.ts';
 import type { Unwinder } from '../../unwind/unwinder.ts';
 import type { CallchainTable } from '../callchains/callchains.ts';
 import { AARCH64_LR_BIT as LR_BIT } from '../events/stack-machine.ts';

@@ -1,6 +1,6 @@
 import { ByteView } from '../../base/bytes/byte-view.ts';
+import type { UnwindInput } from '../../unwind/frames/unwind-input.ts';
 import type { UnwindMachine } from '../../unwind/machines/unwind-machine.ts';
-import type { UnwindInput } from '../../unwind/unwind-input.ts';
 
 const WORD_BYTES = 8;
 /** For a stack pointer where no stack was recorded: rules need one to say that the return address is in a register, but what it is does not matter. */

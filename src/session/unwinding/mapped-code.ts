@@ -1,7 +1,7 @@
 import type { JitDump } from '../../jitdump/jitdump.ts';
-import type { CodeExtent, CodeMatch, CodeSpace, RuleKeeper } from '../../unwind/code-space.ts';
 import type { UnwindMachine } from '../../unwind/machines/unwind-machine.ts';
-import type { UnwindModule } from '../../unwind/unwind-module.ts';
+import type { CodeExtent, CodeMatch, CodeSpace, RuleKeeper } from '../../unwind/modules/code-space.ts';
+import type { UnwindModule } from '../../unwind/modules/unwind-module.ts';
 import type { AddressSpace } from '../processes/address-space.ts';
 import type { Dso } from '../processes/dsos.ts';
 import { JitModules } from './jit-modules.ts';

@@ -1,6 +1,6 @@
-import type { CodeSpace } from '../../unwind/code-space.ts';
+import { FRAME_WORDS, FrameWord } from '../../unwind/frames/unwound-stack.ts';
+import type { CodeSpace } from '../../unwind/modules/code-space.ts';
 import type { Unwinder } from '../../unwind/unwinder.ts';
-import { FRAME_WORDS, FrameWord } from '../../unwind/unwound-stack.ts';
 import type { CallchainTable } from '../callchains/callchains.ts';
 import { ANY_SP, LoneRegisters } from './lone-registers.ts';
 

@@ -1,5 +1,5 @@
 import type { Features } from '../../perfdata/features.ts';
-import type { UnwindModule } from '../../unwind/unwind-module.ts';
+import type { UnwindModule } from '../../unwind/modules/unwind-module.ts';
 import type { Dso } from '../processes/dsos.ts';
 
 /** A file whose code can be unwound. */

@@ -1,15 +1,15 @@
+import type { FrameView } from '../frames/frame.ts';
+import type { Shortfall } from '../frames/shortfall.ts';
+import type { StepEnd } from '../frames/step-end.ts';
 import { codeAddress, returnColumn } from '../machines/unwind-machine.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
 import { NO_RULE, RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
-import { FrameScan, ScanFlag } from '../scan/frame-scan.ts';
-import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/return-addresses.ts';
-import type { FrameView } from '../steps/frame.ts';
+import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/calls/return-addresses.ts';
+import { FrameScan, ScanFlag } from '../scan/returns/frame-scan.ts';
 import { RuleStep } from '../steps/rule-step.ts';
-import type { Shortfall } from '../steps/shortfall.ts';
 import type { StackEnds } from '../steps/stack-ends.ts';
-import type { StepEnd } from '../steps/step-end.ts';
-import type { UnwindModule } from '../unwind-module.ts';
 import type { GuessContext } from './guess-context.ts';
 import type { ThumbMode } from './thumb-mode.ts';
 

@@ -1,16 +1,16 @@
-import type { CodeExtent } from '../code-space.ts';
+import type { FrameView } from '../frames/frame.ts';
+import type { Shortfall } from '../frames/shortfall.ts';
+import type { StepEnd } from '../frames/step-end.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
+import type { CodeExtent } from '../modules/code-space.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
 import { NO_RULE, RuleWord } from '../rules/unwind-rules.ts';
-import { EntryScan, OTHER_FUNCTION } from '../scan/entry-scan.ts';
-import { EntrySearch } from '../scan/entry-search.ts';
-import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/return-addresses.ts';
-import type { FrameView } from '../steps/frame.ts';
+import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/calls/return-addresses.ts';
+import { EntryScan, OTHER_FUNCTION } from '../scan/entries/entry-scan.ts';
+import { EntrySearch } from '../scan/entries/entry-search.ts';
 import { RuleStep } from '../steps/rule-step.ts';
-import type { Shortfall } from '../steps/shortfall.ts';
 import type { StackEnds } from '../steps/stack-ends.ts';
-import type { StepEnd } from '../steps/step-end.ts';
-import type { UnwindModule } from '../unwind-module.ts';
 import type { GuessContext } from './guess-context.ts';
 
 /** How many places before an address that look like its function's entry are tried. Such a place may also be a case of a switch, for example. */

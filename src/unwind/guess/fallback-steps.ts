@@ -1,6 +1,6 @@
-import type { StepEnd } from '../steps/step-end.ts';
-import type { UnwindEnd } from '../unwind-end.ts';
-import type { UnwoundStack } from '../unwound-stack.ts';
+import type { StepEnd } from '../frames/step-end.ts';
+import type { UnwindEnd } from '../frames/unwind-end.ts';
+import type { UnwoundStack } from '../frames/unwound-stack.ts';
 
 /**
  * What a frame with a wrong rule may be left by, each besides the ones before it:

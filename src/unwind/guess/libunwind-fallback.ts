@@ -1,8 +1,8 @@
+import type { FrameView } from '../frames/frame.ts';
+import type { StepEnd } from '../frames/step-end.ts';
 import { returnColumn } from '../machines/unwind-machine.ts';
 import { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import type { FrameView } from '../steps/frame.ts';
-import type { StepEnd } from '../steps/step-end.ts';
 import type { Called, FallbackSteps } from './fallback-steps.ts';
 
 /** libunwind takes no frame pointer that is farther from the stack pointer than this. */

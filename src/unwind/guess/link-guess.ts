@@ -1,11 +1,11 @@
+import type { FrameView } from '../frames/frame.ts';
+import type { StepEnd } from '../frames/step-end.ts';
+import { CALLING_CONVENTIONS } from '../machines/calling-conventions.ts';
+import { AARCH64_RECORD, ARM_CLANG_RECORD, ARM_GCC_RECORD, powerpcLinkSlot, RISCV64_RECORD } from '../machines/frame-records.ts';
 import { codeAddress } from '../machines/unwind-machine.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from '../memory/stack-memory.ts';
-import { CALLING_CONVENTIONS } from '../scan/calling-conventions.ts';
-import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/return-addresses.ts';
-import type { FrameView } from '../steps/frame.ts';
-import { AARCH64_RECORD, ARM_CLANG_RECORD, ARM_GCC_RECORD, powerpcLinkSlot, RISCV64_RECORD } from '../steps/frame-records.ts';
-import type { StepEnd } from '../steps/step-end.ts';
+import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/calls/return-addresses.ts';
 import type { CodeStep } from './code-step.ts';
 import type { GuessContext } from './guess-context.ts';
 import type { PushStep } from './push-step.ts';

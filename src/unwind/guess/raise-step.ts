@@ -1,11 +1,11 @@
+import type { FrameView } from '../frames/frame.ts';
 import { ARM_LR, ARM_PC, ARM_SP } from '../machines/arm-registers.ts';
 import { codeAddress } from '../machines/unwind-machine.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
 import type { ExidxTable } from '../rules/exidx-table.ts';
-import type { ReturnAddresses } from '../scan/return-addresses.ts';
+import type { ReturnAddresses } from '../scan/calls/return-addresses.ts';
 import { ExidxStep, instructionBefore } from '../steps/exidx-step.ts';
-import type { FrameView } from '../steps/frame.ts';
 import type { GuessContext } from './guess-context.ts';
 
 /**

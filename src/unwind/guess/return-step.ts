@@ -1,14 +1,14 @@
+import type { FrameView } from '../frames/frame.ts';
+import type { Shortfall } from '../frames/shortfall.ts';
+import type { StepEnd } from '../frames/step-end.ts';
+import type { FrameRecord } from '../machines/frame-records.ts';
 import { ECX } from '../machines/i386-registers.ts';
 import { codeAddress, isX86, withoutSignature } from '../machines/unwind-machine.ts';
 import { R10 } from '../machines/x86-64-registers.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from '../memory/stack-memory.ts';
-import { NO_CALL, type ReturnAddresses } from '../scan/return-addresses.ts';
-import type { FrameView } from '../steps/frame.ts';
-import type { FrameRecord } from '../steps/frame-records.ts';
-import type { Shortfall } from '../steps/shortfall.ts';
+import { NO_CALL, type ReturnAddresses } from '../scan/calls/return-addresses.ts';
 import type { StackEnds } from '../steps/stack-ends.ts';
-import type { StepEnd } from '../steps/step-end.ts';
 import type { GuessContext } from './guess-context.ts';
 
 /** How many words on top of the stack are searched for a return address. */

@@ -1,14 +1,14 @@
+import type { FrameView } from '../frames/frame.ts';
+import type { StepEnd } from '../frames/step-end.ts';
 import { RISCV_T0 } from '../machines/riscv-registers.ts';
 import { codeAddress } from '../machines/unwind-machine.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import { riscvDistance } from '../scan/branch-distance.ts';
-import { PushScan } from '../scan/push-scan.ts';
-import { MAX_FUNCTION_BYTES } from '../scan/return-addresses.ts';
-import { isSavingCall, savingDistance } from '../scan/saving-calls.ts';
-import type { FrameView } from '../steps/frame.ts';
+import { MAX_FUNCTION_BYTES } from '../scan/calls/return-addresses.ts';
+import { isSavingCall, savingDistance } from '../scan/calls/saving-calls.ts';
+import { riscvDistance } from '../scan/decoders/branch-distance.ts';
+import { PushScan } from '../scan/entries/push-scan.ts';
 import { RuleStep } from '../steps/rule-step.ts';
-import type { StepEnd } from '../steps/step-end.ts';
 import type { GuessContext } from './guess-context.ts';
 
 /**

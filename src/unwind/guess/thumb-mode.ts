@@ -1,8 +1,8 @@
+import type { FrameView } from '../frames/frame.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
-import type { ReturnAddresses } from '../scan/return-addresses.ts';
-import { ThumbGuess } from '../scan/thumb-guess.ts';
-import type { FrameView } from '../steps/frame.ts';
-import type { UnwindModule } from '../unwind-module.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
+import type { ReturnAddresses } from '../scan/calls/return-addresses.ts';
+import { ThumbGuess } from './thumb-guess.ts';
 
 /** How far from the start of a function that was just called an address is taken to be in that function. */
 const MAX_CALLED_BYTES = 1 << 10;

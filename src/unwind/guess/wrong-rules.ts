@@ -1,11 +1,11 @@
+import type { FrameView } from '../frames/frame.ts';
+import type { UnwindEnd } from '../frames/unwind-end.ts';
+import type { UnwoundStack } from '../frames/unwound-stack.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
 import { RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
-import type { ReturnAddresses } from '../scan/return-addresses.ts';
-import type { FrameView } from '../steps/frame.ts';
-import type { UnwindEnd } from '../unwind-end.ts';
-import type { UnwindModule } from '../unwind-module.ts';
-import type { UnwoundStack } from '../unwound-stack.ts';
+import type { ReturnAddresses } from '../scan/calls/return-addresses.ts';
 import type { CodeStep } from './code-step.ts';
 import type { EntryStep } from './entry-step.ts';
 import type { Called } from './fallback-steps.ts';

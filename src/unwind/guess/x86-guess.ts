@@ -1,9 +1,9 @@
+import type { FrameView } from '../frames/frame.ts';
+import type { StepEnd } from '../frames/step-end.ts';
+import { I386_RECORD, X86_64_RECORD } from '../machines/frame-records.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import { IS_CALL, IS_OWN_CALL, NO_CALL, type ReturnAddresses } from '../scan/return-addresses.ts';
-import type { FrameView } from '../steps/frame.ts';
-import { I386_RECORD, X86_64_RECORD } from '../steps/frame-records.ts';
+import { IS_CALL, IS_OWN_CALL, NO_CALL, type ReturnAddresses } from '../scan/calls/return-addresses.ts';
 import type { I386Vdso } from '../steps/i386-vdso.ts';
-import type { StepEnd } from '../steps/step-end.ts';
 import type { CodeStep } from './code-step.ts';
 import type { EntryStep } from './entry-step.ts';
 import type { GuessContext } from './guess-context.ts';

@@ -1,6 +1,6 @@
-import type { CodeMatch } from '../code-space.ts';
-import type { FrameView } from '../steps/frame.ts';
-import type { UnwindModule } from '../unwind-module.ts';
+import type { FrameView } from '../frames/frame.ts';
+import type { CodeMatch } from '../modules/code-space.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
 import type { ProcessMemory } from './process-memory.ts';
 
 /** The longest piece of code that is looked at once. */

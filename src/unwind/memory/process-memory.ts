@@ -1,7 +1,6 @@
-import type { CodeMatch, CodeSpace } from '../code-space.ts';
-import type { ExpressionMemory } from '../steps/expressions.ts';
-import type { UnwindModule } from '../unwind-module.ts';
-import type { MemoryMatch } from './module-memory.ts';
+import type { CodeMatch, CodeSpace } from '../modules/code-space.ts';
+import type { MemoryMatch } from '../modules/module-memory.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
 import { StackMemory, wordOf } from './stack-memory.ts';
 
 /** Few stacks are larger. */
@@ -11,7 +10,7 @@ const MAX_STACK_BYTES = 1 << 26;
  * The memory of the process as far as it is known: the stack dump, and the files that are mapped. Look-ups never wait: what has to be loaded first is noted for
  * whoever loads it, and the stack ends with `pending`.
  */
-export class ProcessMemory implements ExpressionMemory {
+export class ProcessMemory {
   readonly stack = new StackMemory();
   /** What is mapped. */
   space!: CodeSpace;

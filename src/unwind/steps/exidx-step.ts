@@ -1,8 +1,8 @@
+import type { FrameView } from '../frames/frame.ts';
+import type { StepEnd } from '../frames/step-end.ts';
 import { ARM_LR as LR, ARM_PC as PC, ARM_SP as SP } from '../machines/arm-registers.ts';
 import type { StackMemory } from '../memory/stack-memory.ts';
 import type { ExidxTable } from '../rules/exidx-table.ts';
-import type { FrameView } from './frame.ts';
-import type { StepEnd } from './step-end.ts';
 
 const WORD_BYTES = 4;
 /** An offset of 32 bits takes at most this many bytes. */

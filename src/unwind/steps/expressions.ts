@@ -1,7 +1,7 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import type { RegisterFile } from '../machines/register-file.ts';
-import type { MemoryMatch } from '../memory/module-memory.ts';
 import { wordOf } from '../memory/stack-memory.ts';
+import type { MemoryMatch } from '../modules/module-memory.ts';
 import {
   DW_OP_abs,
   DW_OP_addr,

@@ -1,8 +1,8 @@
+import type { FrameView } from '../frames/frame.ts';
 import { EAX, EBP, ECX, EDX } from '../machines/i386-registers.ts';
+import { I386_CONTEXT } from '../machines/signal-trampolines.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import type { FrameView } from './frame.ts';
-import { I386_CONTEXT } from './signal-trampolines.ts';
 
 /** call *%gs:0x10 */
 const CALL_GS_10 = [0x65, 0xff, 0x15, 0x10, 0x00, 0x00, 0x00];

@@ -1,12 +1,12 @@
-import type { MemoryMatch } from '../memory/module-memory.ts';
+import type { FrameView } from '../frames/frame.ts';
+import type { Shortfall } from '../frames/shortfall.ts';
+import type { StepEnd } from '../frames/step-end.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
+import type { MemoryMatch } from '../modules/module-memory.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
 import { RegisterRule } from '../rules/cfa-row.ts';
 import { RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
-import type { UnwindModule } from '../unwind-module.ts';
 import { type ExpressionEnd, ExpressionMachine, type ExpressionMemory } from './expressions.ts';
-import type { FrameView } from './frame.ts';
-import type { Shortfall } from './shortfall.ts';
-import type { StepEnd } from './step-end.ts';
 
 /** The memory of the process, and one word that the dump does not have. */
 class AssumedWord implements ExpressionMemory {

@@ -1,11 +1,11 @@
+import type { FrameView } from '../frames/frame.ts';
+import type { Shortfall } from '../frames/shortfall.ts';
+import type { StepEnd } from '../frames/step-end.ts';
+import { type SignalTrampoline, signalTrampolines } from '../machines/signal-trampolines.ts';
 import { isMips } from '../machines/unwind-machine.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import type { UnwindModule } from '../unwind-module.ts';
-import type { FrameView } from './frame.ts';
-import type { Shortfall } from './shortfall.ts';
-import { type SignalTrampoline, signalTrampolines } from './signal-trampolines.ts';
-import type { StepEnd } from './step-end.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
 
 /** The bit of 32-bit Arm's program status register that stands for Thumb. */
 const ARM_THUMB_STATE = 0x20;

@@ -1,11 +1,11 @@
+import type { FrameView } from '../frames/frame.ts';
+import type { StepEnd } from '../frames/step-end.ts';
 import { isX86, type UnwindMachine } from '../machines/unwind-machine.ts';
 import { RAX, RBX, RDX, RSI } from '../machines/x86-64-registers.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import type { ReturnAddresses } from '../scan/return-addresses.ts';
-import type { UnwindModule } from '../unwind-module.ts';
-import type { FrameView } from './frame.ts';
-import type { StepEnd } from './step-end.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
+import type { ReturnAddresses } from '../scan/calls/return-addresses.ts';
 
 interface ThreadEnd {
   /** How far it is from the return address of the thread's function. */

@@ -1,16 +1,16 @@
+import type { Frame } from '../frames/frame.ts';
+import type { Shortfall } from '../frames/shortfall.ts';
+import type { StepEnd } from '../frames/step-end.ts';
+import { FRAME_WORDS, FrameWord, type UnwoundStack } from '../frames/unwound-stack.ts';
 import type { Called, FallbackSteps, RecoveryWay } from '../guess/fallback-steps.ts';
 import { RegisterFile } from '../machines/register-file.ts';
 import { findsFrames, MACHINE_REGISTERS } from '../machines/unwind-machine.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
 import { CANT_UNWIND } from '../rules/exidx-table.ts';
 import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
 import { ExidxStep } from '../steps/exidx-step.ts';
-import type { Frame } from '../steps/frame.ts';
 import { RuleStep } from '../steps/rule-step.ts';
-import type { Shortfall } from '../steps/shortfall.ts';
-import type { StepEnd } from '../steps/step-end.ts';
-import type { UnwindModule } from '../unwind-module.ts';
-import { FRAME_WORDS, FrameWord, type UnwoundStack } from '../unwound-stack.ts';
 import type { Landing } from './landing.ts';
 import type { SharedFrames } from './shared-frames.ts';
 

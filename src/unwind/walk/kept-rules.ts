@@ -1,5 +1,5 @@
-import type { CodeSpace, KeptRule, RuleKeeper } from '../code-space.ts';
-import type { UnwoundStack } from '../unwound-stack.ts';
+import type { UnwoundStack } from '../frames/unwound-stack.ts';
+import type { CodeSpace, KeptRule, RuleKeeper } from '../modules/code-space.ts';
 
 /** How many libunwind 1.6 keeps of a process. */
 const MAX_RULES = 128;

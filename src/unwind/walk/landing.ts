@@ -1,6 +1,6 @@
+import type { FrameView } from '../frames/frame.ts';
 import { codeAddress, type MachineRegisters } from '../machines/unwind-machine.ts';
 import type { StackMemory } from '../memory/stack-memory.ts';
-import type { FrameView } from '../steps/frame.ts';
 
 /** Words from the CFA of a record to its flags, and the flag that all records have, in the upper 32 bits of that word (in 32-bit programs, in the word). */
 const CFA_TO_FLAGS_WORDS = 6;

@@ -1,10 +1,10 @@
-import type { CodeSpace } from '../code-space.ts';
+import type { UnwindInput } from '../frames/unwind-input.ts';
 import { RegisterPlaces } from '../machines/register-places.ts';
 import { MACHINE_REGISTERS } from '../machines/unwind-machine.ts';
 import { RAX, RCX } from '../machines/x86-64-registers.ts';
+import type { CodeSpace } from '../modules/code-space.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
 import { RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
-import type { UnwindInput } from '../unwind-input.ts';
-import type { UnwindModule } from '../unwind-module.ts';
 
 const LAYOUT = MACHINE_REGISTERS.x86_64;
 const WORD = 0x1_0000_0000;

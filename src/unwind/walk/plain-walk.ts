@@ -1,11 +1,11 @@
-import type { CodeSpace } from '../code-space.ts';
+import type { Frame } from '../frames/frame.ts';
+import type { UnwindInput } from '../frames/unwind-input.ts';
+import type { UnwoundStack } from '../frames/unwound-stack.ts';
 import { RegisterPlaces } from '../machines/register-places.ts';
 import { MACHINE_REGISTERS } from '../machines/unwind-machine.ts';
+import type { CodeSpace } from '../modules/code-space.ts';
+import type { UnwindModule } from '../modules/unwind-module.ts';
 import { RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
-import type { Frame } from '../steps/frame.ts';
-import type { UnwindInput } from '../unwind-input.ts';
-import type { UnwindModule } from '../unwind-module.ts';
-import type { UnwoundStack } from '../unwound-stack.ts';
 import {
   INPUT_SIZE_BYTES,
   MAX_FRAMES,

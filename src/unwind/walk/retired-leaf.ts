@@ -1,11 +1,11 @@
+import type { UnwindInput } from '../frames/unwind-input.ts';
 import { RegisterPlaces } from '../machines/register-places.ts';
 import { isX86, MACHINE_REGISTERS } from '../machines/unwind-machine.ts';
 import { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import { FileCode } from '../scan/file-code.ts';
-import { ScanState } from '../scan/scan-state.ts';
-import { x86Decoders } from '../scan/x86-decoder.ts';
-import type { UnwindInput } from '../unwind-input.ts';
+import { FileCode } from '../scan/code/file-code.ts';
+import { ScanState } from '../scan/code/scan-state.ts';
+import { x86Decoders } from '../scan/decoders/x86/x86-decoder.ts';
 
 /**
  * Tells where the frame of a leaf is whose registers are those after the sampled instruction: see {@link UnwindInput.isRetired}.

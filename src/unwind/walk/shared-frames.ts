@@ -1,6 +1,6 @@
+import type { Frame } from '../frames/frame.ts';
+import { FRAME_WORDS, FrameWord, NO_LABEL, type UnwoundStack } from '../frames/unwound-stack.ts';
 import type { StackMemory } from '../memory/stack-memory.ts';
-import type { Frame } from '../steps/frame.ts';
-import { FRAME_WORDS, FrameWord, NO_LABEL, type UnwoundStack } from '../unwound-stack.ts';
 
 /**
  * Takes over the frames that a stack has in common with an earlier one: from a frame with the same address, stack pointer and frame pointer on, as long as the

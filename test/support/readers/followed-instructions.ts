@@ -1,10 +1,11 @@
-import type { InstructionDecoder } from '../../../src/unwind/scan/instruction-decoder.ts';
-import { LoongarchDecoder } from '../../../src/unwind/scan/loongarch-decoder.ts';
-import { MipsDecoder } from '../../../src/unwind/scan/mips-decoder.ts';
-import { POWERPC_CTR, PowerpcDecoder } from '../../../src/unwind/scan/powerpc-decoder.ts';
-import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
-import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
-import { X86Decoder } from '../../../src/unwind/scan/x86-decoder.ts';
+import { POWERPC_CTR } from '../../../src/unwind/machines/powerpc-registers.ts';
+import type { InstructionDecoder } from '../../../src/unwind/scan/code/instruction-decoder.ts';
+import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/code/scan-state.ts';
+import { LoongarchDecoder } from '../../../src/unwind/scan/decoders/loongarch-decoder.ts';
+import { MipsDecoder } from '../../../src/unwind/scan/decoders/mips-decoder.ts';
+import { PowerpcDecoder } from '../../../src/unwind/scan/decoders/powerpc-decoder.ts';
+import { RiscvDecoder } from '../../../src/unwind/scan/decoders/riscv-decoder.ts';
+import { X86Decoder } from '../../../src/unwind/scan/decoders/x86/x86-decoder.ts';
 
 /** Where code begins. */
 const START = 0x1000;
