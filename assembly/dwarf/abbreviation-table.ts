@@ -1,4 +1,4 @@
-/** Reads abbreviation tables (DWARF 5, 7.5.3), and computes what a pass over DIEs needs for each row: see src/dwarf/abbreviation-layout.ts. */
+/** Reads abbreviation tables (DWARF 5, 7.5.3), and computes what a pass over DIEs needs for each row: see src/dwarf/encoding/abbreviation-layout.ts. */
 
 import {
   ATTRIBUTE_COUNT,
@@ -35,7 +35,7 @@ import {
   SKIP_STARTS,
   SKIPS,
   TAGS,
-} from '../../src/dwarf/abbreviation-layout';
+} from '../../src/dwarf/encoding/abbreviation-layout';
 import {
   DW_AT_high_pc,
   DW_AT_low_pc,
@@ -57,7 +57,7 @@ import {
   DW_TAG_subprogram,
   DW_TAG_subroutine_type,
   DW_TAG_union_type,
-} from '../../src/dwarf/dwarf-constants';
+} from '../../src/dwarf/encoding/dwarf-constants';
 import { formSize } from './host';
 import { allocate, beginScratch, grown } from './memory';
 

@@ -1,4 +1,4 @@
-/** The abbreviation table of the current unit, laid out as src/dwarf/abbreviation-layout.ts says. */
+/** The abbreviation table of the current unit, laid out as src/dwarf/encoding/abbreviation-layout.ts says. */
 
 import {
   ATTRIBUTE_STARTS,
@@ -18,7 +18,7 @@ import {
   SIZES,
   SKIP_STARTS,
   SKIPS,
-} from '../../src/dwarf/abbreviation-layout';
+} from '../../src/dwarf/encoding/abbreviation-layout';
 import { rowOf as sparseRow } from './host';
 import { reserveTable } from './memory';
 

@@ -1,7 +1,23 @@
-/** Values of attributes, as src/dwarf/forms.ts reads them. */
+/** Values of attributes, as src/dwarf/encoding/forms.ts reads them. */
 
-import { SIZE_BLOCK, SIZE_BLOCK1, SIZE_BLOCK2, SIZE_BLOCK4, SIZE_INDIRECT, SIZE_STRING, SIZE_ULEB, SIZE_UNKNOWN } from '../../src/dwarf/abbreviation-layout';
-import { DW_FORM_addr, DW_FORM_data16, DW_FORM_flag_present, DW_FORM_implicit_const, DW_FORM_indirect, DW_FORM_sdata } from '../../src/dwarf/dwarf-constants';
+import {
+  SIZE_BLOCK,
+  SIZE_BLOCK1,
+  SIZE_BLOCK2,
+  SIZE_BLOCK4,
+  SIZE_INDIRECT,
+  SIZE_STRING,
+  SIZE_ULEB,
+  SIZE_UNKNOWN,
+} from '../../src/dwarf/encoding/abbreviation-layout';
+import {
+  DW_FORM_addr,
+  DW_FORM_data16,
+  DW_FORM_flag_present,
+  DW_FORM_implicit_const,
+  DW_FORM_indirect,
+  DW_FORM_sdata,
+} from '../../src/dwarf/encoding/dwarf-constants';
 import { ENDLESS_INDIRECTION, MAX_INDIRECTIONS, UNKNOWN_FORM, VALUE_OVERRUNS } from '../../src/dwarf/wasm/contract';
 import { toAddress } from './addresses';
 import { readU8, readU16, readU24, readU32, readU64 } from './bytes';

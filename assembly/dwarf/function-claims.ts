@@ -1,4 +1,4 @@
-/** Which function of a unit covers which of the wanted addresses: see `FunctionClaims` of src/dwarf/function-scan.ts. */
+/** Which function of a unit covers which of the wanted addresses: see `FunctionClaims` of src/dwarf/functions/function-scan.ts. */
 
 import { TOO_MANY_CLAIMS } from '../../src/dwarf/wasm/contract';
 import { damaged } from './host';

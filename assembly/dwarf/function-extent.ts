@@ -1,7 +1,7 @@
 /** Where the code of the function that was read last is (DWARF 5, 2.17). */
 
-import { isAddressForm } from '../../src/dwarf/code-ranges';
-import { DW_AT_high_pc, DW_AT_low_pc, DW_AT_ranges, DW_FORM_sec_offset } from '../../src/dwarf/dwarf-constants';
+import { isAddressForm } from '../../src/dwarf/encoding/code-ranges';
+import { DW_AT_high_pc, DW_AT_low_pc, DW_AT_ranges, DW_FORM_sec_offset } from '../../src/dwarf/encoding/dwarf-constants';
 import { attributeStarts, formSizes, forms, highPcSizes, highPcs, implicit, lowPcs, names, rangeLists } from './abbreviations';
 import { toAddress } from './addresses';
 import { readU32, readU64 } from './bytes';

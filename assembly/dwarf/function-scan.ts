@@ -1,6 +1,6 @@
-/** One pass over the DIEs of a unit that finds the functions at wanted addresses, for src/dwarf/function-scan.ts, which describes the result. */
+/** One pass over the DIEs of a unit that finds the functions at wanted addresses, for src/dwarf/functions/function-scan.ts, which describes the result. */
 
-import { HAS_CHILDREN, IS_CODELESS, IS_FUNCTION, IS_INLINED, IS_SUBPROGRAM, IS_UNREADABLE } from '../../src/dwarf/abbreviation-layout';
+import { HAS_CHILDREN, IS_CODELESS, IS_FUNCTION, IS_INLINED, IS_SUBPROGRAM, IS_UNREADABLE } from '../../src/dwarf/encoding/abbreviation-layout';
 import { NO_ABBREVIATION, OVERRUNS_UNIT, SCAN_CODE, SCAN_FUNCTIONS, UNKNOWN_FORM } from '../../src/dwarf/wasm/contract';
 import { codeCount, flags, leafSizes, rowOf, rows, siblingBacks, sizes, skipStarts, skips } from './abbreviations';
 import { readU32 } from './bytes';

@@ -1,4 +1,4 @@
-/** Functions of the TypeScript that an instance belongs to: src/dwarf/wasm-instance.ts provides them. */
+/** Functions of the TypeScript that an instance belongs to: src/dwarf/encoding/wasm-instance.ts provides them. */
 
 /** `addressOf` of src/base/bytes/addresses.ts. */
 export declare function addressOf(high: u32, low: u32): f64;

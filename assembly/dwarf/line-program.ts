@@ -1,5 +1,5 @@
 /**
- * Runs line number programs (DWARF 5, 6.2) into columns of rows, for src/dwarf/line-program.ts, which says what they contain. What hardly any program has is
+ * Runs line number programs (DWARF 5, 6.2) into columns of rows, for src/dwarf/lines/line-program.ts, which says what they contain. What hardly any program has is
  * left to the caller: {@link runLineProgram} stops there, and continues when called again.
  */
 
@@ -14,7 +14,7 @@ import {
   DW_LNS_fixed_advance_pc,
   DW_LNS_set_column,
   DW_LNS_set_file,
-} from '../../src/dwarf/line-constants';
+} from '../../src/dwarf/lines/line-constants';
 import { AT_END, DEFINES_FILE, UNORDERED } from '../../src/dwarf/wasm/contract';
 import { toAddress } from './addresses';
 import { readU8, readU16, readU32, readU64, setByteOrder } from './bytes';

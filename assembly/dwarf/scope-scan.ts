@@ -1,6 +1,6 @@
-/** One walk over the DIEs of the placed unit, which finds the DIEs around some of them: for src/dwarf/die-scopes.ts. */
+/** One walk over the DIEs of the placed unit, which finds the DIEs around some of them: for src/dwarf/functions/die-scopes.ts. */
 
-import { HAS_CHILDREN } from '../../src/dwarf/abbreviation-layout';
+import { HAS_CHILDREN } from '../../src/dwarf/encoding/abbreviation-layout';
 import { NO_ABBREVIATION } from '../../src/dwarf/wasm/contract';
 import { codeCount, flags, rowOf, rows, siblingBacks, sizes } from './abbreviations';
 import { readU32 } from './bytes';

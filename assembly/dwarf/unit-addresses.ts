@@ -3,7 +3,7 @@
  * not in a window is missing: the caller loads it, and asks again.
  */
 
-import { isLiveRange } from '../../src/dwarf/code-ranges';
+import { isLiveRange } from '../../src/dwarf/encoding/code-ranges';
 import {
   DW_FORM_addr,
   DW_FORM_rnglistx,
@@ -15,7 +15,7 @@ import {
   DW_RLE_start_length,
   DW_RLE_startx_endx,
   DW_RLE_startx_length,
-} from '../../src/dwarf/dwarf-constants';
+} from '../../src/dwarf/encoding/dwarf-constants';
 import { ADDR as ADDR_WINDOW, ENDLESS_RANGES, RANGES as RANGES_WINDOW, RNGLISTS as RNGLISTS_WINDOW, WINDOW_SIZE_BYTES } from '../../src/dwarf/wasm/contract';
 import { toAddress } from './addresses';
 import { readU8, readU32, readU64, setByteOrder } from './bytes';
@@ -101,7 +101,7 @@ export function setWindow(number: i32, start: f64, length: f64, sectionSize: f64
   window.sectionSize = sectionSize;
 }
 
-/** Begins a unit. For the last four parameters, see `AddressBases` in src/dwarf/wasm-instance.ts. */
+/** Begins a unit. For the last four parameters, see `AddressBases` in src/dwarf/encoding/wasm-instance.ts. */
 export function setUnitFormat(
   dwarfVersion: u32,
   addresses: u32,

@@ -1,16 +1,16 @@
 import { PerfconvError } from '../base/problems/errors.ts';
 import type { SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
 import { AddressClaims } from './address-claims.ts';
-import type { DebugSections } from './debug-sections.ts';
-import { DwarfFile, type Unit, type UnitBytes } from './dwarf-file.ts';
+import { WasmLoan } from './encoding/wasm-instance.ts';
 import { FoundFrames } from './found-frames.ts';
-import type { LineTable } from './line-table.ts';
-import { ReusedMemory } from './reused-memory.ts';
-import { SourceFunctions } from './source-functions.ts';
-import { SplitFile, type SplitUnit } from './split-unit.ts';
-import { UnitFrames } from './unit-frames.ts';
+import { SourceFunctions } from './functions/source-functions.ts';
+import { UnitFrames } from './functions/unit-frames.ts';
+import type { LineTable } from './lines/line-table.ts';
+import type { DebugSections } from './sections/debug-sections.ts';
+import { ReusedMemory } from './sections/reused-memory.ts';
 import { type OwnRanges, readAranges, readOwnRanges, UnitRanges } from './unit-ranges.ts';
-import { WasmLoan } from './wasm-instance.ts';
+import { DwarfFile, type Unit, type UnitBytes } from './units/dwarf-file.ts';
+import { SplitFile, type SplitUnit } from './units/split-unit.ts';
 
 /** The file that has the rest of a unit. */
 export interface SplitRequest {

@@ -1,14 +1,14 @@
 import type { ByteView } from '../base/bytes/byte-view.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
 import { grown } from '../base/tables/growable.ts';
-import { IS_FUNCTION } from './abbreviation-layout.ts';
 import type { AddressClaims } from './address-claims.ts';
-import { isAddressForm, isLiveRange } from './code-ranges.ts';
-import { DW_TAG_compile_unit, DW_TAG_skeleton_unit, DW_UT_compile, DW_UT_skeleton } from './dwarf-constants.ts';
-import type { DwarfFile } from './dwarf-file.ts';
-import { SectionWindow } from './section-window.ts';
-import type { OnDamage } from './source-functions.ts';
-import { readUnitLength } from './unit-header.ts';
+import { IS_FUNCTION } from './encoding/abbreviation-layout.ts';
+import { isAddressForm, isLiveRange } from './encoding/code-ranges.ts';
+import { DW_TAG_compile_unit, DW_TAG_skeleton_unit, DW_UT_compile, DW_UT_skeleton } from './encoding/dwarf-constants.ts';
+import type { OnDamage } from './functions/source-functions.ts';
+import { SectionWindow } from './sections/section-window.ts';
+import type { DwarfFile } from './units/dwarf-file.ts';
+import { readUnitLength } from './units/unit-header.ts';
 
 /** Which unit of a file says that it covers which addresses. Units are identified by where they start. */
 export class UnitRanges {

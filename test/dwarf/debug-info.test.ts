@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { DebugInfo } from '../../src/dwarf/debug-info.ts';
-import type { DebugSection } from '../../src/dwarf/debug-sections.ts';
+import type { DebugSection } from '../../src/dwarf/sections/debug-sections.ts';
 import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, Label, TAG } from '../support/builders/dwarf-builder.ts';
 import { makeLineProgram } from '../support/builders/line-program.ts';
 import { memorySections } from '../support/builders/memory-sections.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DebugInfo } from '../../src/dwarf/debug-info.ts';
-import type { DebugSection, DebugSections } from '../../src/dwarf/debug-sections.ts';
+import type { DebugSection, DebugSections } from '../../src/dwarf/sections/debug-sections.ts';
 import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, TAG } from '../support/builders/dwarf-builder.ts';
 import { makeLineProgram } from '../support/builders/line-program.ts';
 import { memorySections } from '../support/builders/memory-sections.ts';

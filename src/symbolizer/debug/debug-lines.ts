@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { DebugInfo } from '../../dwarf/debug-info.ts';
-import type { DebugSections } from '../../dwarf/debug-sections.ts';
-import { openDebugSections } from '../../dwarf/elf-debug-sections.ts';
+import type { DebugSections } from '../../dwarf/sections/debug-sections.ts';
+import { openDebugSections } from '../../dwarf/sections/elf-debug-sections.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import type { SourceFrame, SourceLines } from '../../symbol-table/code-symbols.ts';
 import { DistinctAddresses } from '../../symbol-table/distinct-addresses.ts';

@@ -1,6 +1,6 @@
 import { fileName } from '../../base/names/file-name.ts';
 import type { SplitRequest } from '../../dwarf/debug-info.ts';
-import { isAbsolutePath, joinSourcePath } from '../../dwarf/line-path.ts';
+import { isAbsolutePath, joinSourcePath } from '../../dwarf/lines/line-path.ts';
 import { isStoredPath } from '../search/candidates.ts';
 
 /** Where the rest of split units is looked for. */

@@ -1,7 +1,7 @@
 import { hexOf } from '../../base/bytes/byte-view.ts';
 import { fileName, folderOf } from '../../base/names/file-name.ts';
-import { LineCursor } from '../../dwarf/line-cursor.ts';
-import { joinSourcePath } from '../../dwarf/line-path.ts';
+import { LineCursor } from '../../dwarf/lines/line-cursor.ts';
+import { joinSourcePath } from '../../dwarf/lines/line-path.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import { debugFilesById, isStoredPath } from '../search/candidates.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';

@@ -2,7 +2,7 @@ import { listOf } from '../../base/list-of.ts';
 import { moduleNameOf } from '../../base/names/module-names.ts';
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
-import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
+import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { ET_REL } from '../../elf/elf-constants.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import { hasSymtab } from '../../elf/elf-symbols.ts';

@@ -1,4 +1,4 @@
-import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
+import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import { hasSymtab } from '../../elf/elf-symbols.ts';

@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { messageWithout, PerfconvError } from '../../base/problems/errors.ts';
 import { type ByteSource, readRange } from '../../base/streams/byte-source.ts';
-import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
+import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
 import { ELF_MAGIC_BYTES, ElfFile, hasElfMagic, NO_ELF } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';

@@ -1,6 +1,6 @@
 import { PerfconvError } from '../../base/problems/errors.ts';
 import { BufferSource } from '../../base/streams/byte-source.ts';
-import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
+import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';

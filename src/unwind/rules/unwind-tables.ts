@@ -1,7 +1,7 @@
 import { ByteView } from '../../base/bytes/byte-view.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
 import type { Decompressor } from '../../base/streams/decompressor.ts';
-import { decompressSection, sectionCompression } from '../../dwarf/compressed-section.ts';
+import { decompressSection, sectionCompression } from '../../dwarf/sections/compressed-section.ts';
 import { frameBytes, MAX_FRAME_TABLE_BYTES, readEhFrame, readFrameTable } from '../../elf/eh-frame.ts';
 import { EM_386, EM_ARM, EM_X86_64, PT_ARM_EXIDX, SHF_EXECINSTR, SHT_NOBITS } from '../../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../../elf/elf-file.ts';

@@ -1,4 +1,4 @@
-import type { DebugSectionName } from '../../../src/dwarf/debug-sections.ts';
+import type { DebugSectionName } from '../../../src/dwarf/sections/debug-sections.ts';
 import { ByteFields } from './byte-fields.ts';
 
 /** Codes as DWARF 5, chapter 7 lists them, and GNU's; repeated here to be independent of the reader. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DebugSections } from '../../../src/dwarf/debug-sections.ts';
-import { SplitIndex } from '../../../src/dwarf/split-index.ts';
+import type { DebugSections } from '../../../src/dwarf/sections/debug-sections.ts';
+import { SplitIndex } from '../../../src/dwarf/units/split-index.ts';
 import { dwoPlaces, dwpPlaces } from '../../../src/symbolizer/debug/split-places.ts';
 import { SplitUnits } from '../../../src/symbolizer/debug/split-units.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
