@@ -40,8 +40,6 @@ export interface ChromeOptions {
 export interface ChromeResult {
   /** What became a track of its own. */
   readonly group: GroupKind;
-  /** Number of tracks written. */
-  readonly tracks: number;
   /** Number of samples without a time. Each was put directly after its predecessor, so their times are made up. */
   readonly untimedSamples: number;
   /** Number of samples whose stacks are too deep for the viewers: frames above the leaf were left out. */
@@ -87,10 +85,10 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   }
   out.put('\n]}\n');
   await out.flush();
-  const { group, tracks: written } = arranged.tracks;
+  const { group } = arranged.tracks;
   const { cutSamples } = nodes;
   const slices = arranged.sliceUs === undefined ? {} : { sliceUs: arranged.sliceUs };
-  return { group, tracks: written.length, untimedSamples, cutSamples, clippedNs, textlessSamples, ...slices };
+  return { group, untimedSamples, cutSamples, clippedNs, textlessSamples, ...slices };
 }
 
 /** The names of root frames: on tracks of several threads, the thread's name; on tracks of times off the CPU, how the thread waited. */
