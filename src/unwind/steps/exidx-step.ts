@@ -8,6 +8,9 @@ const WORD_BYTES = 4;
 /** An offset of 32 bits takes at most this many bytes. */
 const MAX_LEB_SIZE_BYTES = 5;
 
+/** What follows an opcode: nothing, a byte, or an unsigned LEB128 number. */
+type Operand = 'none' | 'byte' | 'uleb';
+
 /**
  * Steps by the unwinding instructions of Arm's tables.
  * @see Exception Handling ABI for the Arm Architecture, 10.3 "Frame unwinding instructions"
@@ -59,27 +62,40 @@ export class ExidxStep {
 
   /** @returns whether this ends the instructions */
   #follow(opcode: number): boolean {
+    const operand = this.#operandOf(opcode);
     if (opcode < 0x40) this.#move((opcode << 2) + 4);
     else if (opcode < 0x80) this.#move(-(((opcode & 0x3f) << 2) + 4));
-    else if (opcode < 0x90) this.#popMask(((opcode & 0x0f) << 12) | (this.#u8() << 4));
+    else if (opcode < 0x90) this.#popMask(((opcode & 0x0f) << 12) | (operand << 4));
     else if (opcode < 0xa0) this.#setVsp(opcode & 0x0f);
     else if (opcode < 0xb0) this.#pop(((0x10 << (opcode & 7)) * 2 - 0x10) | (opcode & 8 ? 1 << LR : 0));
     else if (opcode === 0xb0) return true;
-    else if (opcode === 0xb1) this.#popLow(this.#u8());
-    else if (opcode === 0xb2) this.#move(0x204 + this.#uleb() * 4);
+    else if (opcode === 0xb1) this.#popLow(operand);
+    else if (opcode === 0xb2) this.#move(0x204 + operand * 4);
     // FSTMFDX: one word more than the registers take.
-    else if (opcode === 0xb3) this.#move(8 * ((this.#u8() & 0x0f) + 1) + 4);
+    else if (opcode === 0xb3) this.#move(8 * ((operand & 0x0f) + 1) + 4);
     // The authentication code of the return address.
     else if (opcode === 0xb4) this.#move(WORD_BYTES);
     // Says what the authentication code was made with.
     else if (opcode === 0xb5) return false;
     else if (opcode >= 0xb8 && opcode < 0xc0) this.#move(8 * ((opcode & 7) + 1) + 4);
     else if (opcode >= 0xc0 && opcode < 0xc6) this.#move(8 * ((opcode & 7) + 1));
-    else if (opcode === 0xc6 || opcode === 0xc8 || opcode === 0xc9) this.#move(8 * ((this.#u8() & 0x0f) + 1));
-    else if (opcode === 0xc7) this.#popWirelessControl(this.#u8());
+    else if (opcode === 0xc6 || opcode === 0xc8 || opcode === 0xc9) this.#move(8 * ((operand & 0x0f) + 1));
+    else if (opcode === 0xc7) this.#popWirelessControl(operand);
     else if (opcode >= 0xd0 && opcode < 0xd8) this.#move(8 * ((opcode & 7) + 1));
     else this.#failed = true;
     return this.#failed;
+  }
+
+  /** Reads what follows an opcode; 0 for nothing. */
+  #operandOf(opcode: number): number {
+    switch (operandAfter(opcode)) {
+      case 'none':
+        return 0;
+      case 'byte':
+        return this.#u8();
+      case 'uleb':
+        return this.#uleb();
+    }
   }
 
   #move(distance: number): void {
@@ -156,12 +172,21 @@ export function instructionBefore(instructions: Uint8Array, run: number, followe
 
 /** How many bytes an instruction has. */
 function sizeOf(instructions: Uint8Array, at: number): number {
-  const opcode = instructions[at];
-  if (opcode === 0xb2) {
-    let bytes = 2;
-    while (bytes <= MAX_LEB_SIZE_BYTES && instructions[at + bytes - 1] >= 0x80) bytes++;
-    return bytes;
+  switch (operandAfter(instructions[at])) {
+    case 'none':
+      return 1;
+    case 'byte':
+      return 2;
+    case 'uleb': {
+      let bytes = 2;
+      while (bytes <= MAX_LEB_SIZE_BYTES && instructions[at + bytes - 1] >= 0x80) bytes++;
+      return bytes;
+    }
   }
-  const hasOperand = (opcode >= 0x80 && opcode < 0x90) || opcode === 0xb1 || opcode === 0xb3 || (opcode >= 0xc6 && opcode < 0xca);
-  return hasOperand ? 2 : 1;
+}
+
+function operandAfter(opcode: number): Operand {
+  if (opcode === 0xb2) return 'uleb';
+  const hasByte = (opcode >= 0x80 && opcode < 0x90) || opcode === 0xb1 || opcode === 0xb3 || (opcode >= 0xc6 && opcode < 0xca);
+  return hasByte ? 'byte' : 'none';
 }
