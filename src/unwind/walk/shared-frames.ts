@@ -35,11 +35,13 @@ export class SharedFrames {
    */
   takeOver(frames: UnwoundStack, maxFrames: number): boolean {
     // hot
-    const at = this.#find();
+    const other = this.#other;
+    if (other === undefined) return false;
+    const at = this.#find(other);
     if (at < 0) return false;
-    const end = this.#follow(at, frames, maxFrames);
+    const end = this.#follow(other, at, frames, maxFrames);
     if (end === at) return false;
-    const { addresses, words } = this.#other as UnwoundStack;
+    const { addresses, words } = other;
     const { registers, machine } = this.#frame;
     this.#at = end + 1;
     this.hasOnlySpAndFp = true;
@@ -51,11 +53,8 @@ export class SharedFrames {
   }
 
   /** The frame of the other stack that equals the current one, if it was left by its rule; −1 for none. */
-  #find(): number {
+  #find({ addresses, isCall, words, count }: UnwoundStack): number {
     // hot
-    const other = this.#other;
-    if (other === undefined) return -1;
-    const { addresses, isCall, words, count } = other;
     const { registers, machine, pc } = this.#frame;
     const sp = registers.value(machine.sp);
     let at = this.#at;
@@ -70,9 +69,8 @@ export class SharedFrames {
   }
 
   /** Adds the frames from `at` on that still lead to the same callers. @returns the frame after them */
-  #follow(at: number, frames: UnwoundStack, maxFrames: number): number {
+  #follow({ addresses, labels, words, count }: UnwoundStack, at: number, frames: UnwoundStack, maxFrames: number): number {
     // hot
-    const { addresses, labels, words, count } = this.#other as UnwoundStack;
     const frame = this.#frame;
     const stack = this.#stack;
     for (let from = at * FRAME_WORDS; at < count - 1 && frames.count < maxFrames - 1; at++, from += FRAME_WORDS) {
