@@ -13,7 +13,7 @@ import { machineRegisters } from './machines/unwind-machine.ts';
 import { ProcessMemory } from './memory/process-memory.ts';
 import type { CodeSpace } from './modules/code-space.ts';
 import type { UnwindModule } from './modules/unwind-module.ts';
-import { StackWalk } from './walk/stack-walk.ts';
+import { type RuleTrust, StackWalk } from './walk/stack-walk.ts';
 
 export type { UnwindEnd } from './frames/unwind-end.ts';
 
@@ -151,9 +151,7 @@ export class Unwinder {
    * @internal
    */
   unwindAfter(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace): UnwindEnd {
-    const end = this.#unwind(previous, input, space, false);
-    // Rarely, registers are needed that the shared frames have not restored.
-    this.end = end === 'repeat' ? (this.#unwind(undefined, input, space, false) as UnwindEnd) : end;
+    this.end = this.#unwind(previous, input, space, 'believed');
     this.#mend(input, space);
     this.endAddress = this.#walk.endAddress;
     this.endFile = this.#walk.endFile;
@@ -176,20 +174,22 @@ export class Unwinder {
   #mend(input: UnwindInput, space: CodeSpace): void {
     const isWrong = this.#isDoubtful() ? this.#fallback.isWronglyLeft(this.#stack, this.end) : false;
     if (isWrong === undefined) this.end = 'pending';
-    else if (isWrong) this.end = this.#unwind(undefined, input, space, true) as UnwindEnd;
+    else if (isWrong) this.end = this.#unwind(undefined, input, space, 'checked');
   }
 
   #isDoubtful(): boolean {
     return this.end === 'complete' ? this.#walk.isDoubtful : BROKEN.includes(this.end) && !this.#isInGo();
   }
 
-  #unwind(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace, checksRules: boolean): UnwindEnd | 'repeat' {
+  #unwind(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace, rules: RuleTrust): UnwindEnd {
     this.endModule = undefined;
     this.#memory.begin(space);
     this.#shortfall.begin();
-    if (this.#walk.begin(this.#stack, input, space, checksRules)) return 'complete';
+    if (this.#walk.begin(this.#stack, input, space, rules)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
     const end = this.#walk.walk(previous);
+    // Rarely, registers are needed that the frames shared with the previous stack have not restored.
+    if (end === 'repeat') return this.#unwind(undefined, input, space, rules);
     return end === 'truncated' || end === 'unmapped' || end === 'bad-frame' ? this.#afterLast(end) : end;
   }
 

@@ -18,6 +18,13 @@ import { SharedFrames } from './shared-frames.ts';
 /** Maximum number of consecutive frames that use no stack because their return addresses are in registers. */
 const MAX_EMPTY_FRAMES = 4;
 
+/**
+ * Whether rules are believed. If they are checked, functions are left by their code, if possible, whose rules lead to what is no return address. This is always
+ * so on i386, whose C libraries have many: glibc's functions for memory and strings push and pop registers without saying so, or in other places than their
+ * rules say; and so do its `swapcontext` and musl's system calls with six arguments around the call of the vdso (observed, glibc 2.36 and musl 1.2.5).
+ */
+export type RuleTrust = 'believed' | 'checked';
+
 /** What a walk works with. */
 interface StackWalkContext {
   readonly frame: Frame;
@@ -51,7 +58,7 @@ export class StackWalk {
   readonly #retiredLeaf: RetiredLeaf;
   /** Whether the leaf is in the system call that ends its thread. */
   #isInLastCall = false;
-  /** Whether it is checked where rules lead. */
+  /** See {@link RuleTrust}. */
   #checksRules = false;
   /** Created for the first stack that can be walked this way; null without WebAssembly. */
   #plainWalk: PlainWalk | null | undefined;
@@ -85,23 +92,20 @@ export class StackWalk {
   /**
    * Begins a stack and walks it as far as WebAssembly can. The registers of the frame need not be set for that.
    * @param stack receives the frames
-   * @param checksRules whether functions are left by their code, if possible, whose rules lead to what is no return address. This is always so on i386, whose
-   *   C libraries have many: glibc's functions for memory and strings push and pop registers without saying so, or in other places than their rules say; and so
-   *   do its `swapcontext` and musl's system calls with six arguments around the call of the vdso (observed, glibc 2.36 and musl 1.2.5)
    * @returns whether it is complete
    */
-  begin(stack: UnwoundStack, input: UnwindInput, space: CodeSpace, checksRules: boolean): boolean {
+  begin(stack: UnwoundStack, input: UnwindInput, space: CodeSpace, rules: RuleTrust): boolean {
     stack.clear();
     this.#stack = stack;
     this.endAddress = 0;
     this.endFile = -1;
     this.isDoubtful = false;
     this.#isInLastCall = !this.#followsLibunwind && this.#lastCall.isIn(input, space);
-    this.#checksRules = checksRules || input.machine === 'i386';
+    this.#checksRules = rules === 'checked' || input.machine === 'i386';
     const retiredLeaf = this.#retiredLeaf;
     retiredLeaf.begin();
     if (input.isRetired === true && !this.#followsLibunwind) retiredLeaf.look(input);
-    const isRare = this.#isInLastCall || checksRules || retiredLeaf.isMoved || retiredLeaf.isPending;
+    const isRare = this.#isInLastCall || rules === 'checked' || retiredLeaf.isMoved || retiredLeaf.isPending;
     this.#begunPlain = isRare ? undefined : this.#beginPlain(input, space);
     return this.#begunPlain !== undefined && this.#walkPlain(this.#begunPlain);
   }
