@@ -55,7 +55,8 @@ export class RecordingSymbols {
   readonly #noteDamage = ({ message }: PerfconvError): void => this.#diagnostics.add('symbol-file-damaged', 'warning', message);
 
   /** Use `Symbolizer.forRecording`. */
-  constructor(files: SymbolFiles, options: SymbolizerOptions, recording: RecordingContext, diagnostics: Diagnostics, lastList?: LastList) {
+  constructor(files: SymbolFiles, given: SymbolizerOptions, recording: RecordingContext, diagnostics: Diagnostics, lastList?: LastList) {
+    const options = given.compatPerf ? withoutRootSymfs(given) : given;
     this.#files = files;
     this.#options = options;
     this.#recording = recording;
@@ -273,6 +274,12 @@ interface Wants {
 function codeOf(known: { [K in keyof CodeSymbols]: CodeSymbols[K] | undefined }): CodeSymbols | undefined {
   const code = withoutUndefined(known);
   return Object.keys(code).length === 0 ? undefined : code;
+}
+
+/** The options without a `symfs` that is the root directory, which perf 6.1 takes for none (observed). */
+function withoutRootSymfs(options: SymbolizerOptions): SymbolizerOptions {
+  const { symfs, ...others } = options;
+  return symfs === undefined || /^(?:\/\.?)+$/.test(symfs) ? others : options;
 }
 
 /** Whether files are read later, when more than the table is asked for. */

@@ -29,6 +29,8 @@ export interface ListPlaces {
   /** The list of modules to use, and no other. */
   readonly modules: string | undefined;
   readonly buildIdDir: string | undefined;
+  /** Whether the running kernel's list is not to be used, whichever kernel was recorded. */
+  readonly leavesOutRunning: boolean;
 }
 
 const LIVE_KALLSYMS = '/proc/kallsyms';
@@ -123,6 +125,7 @@ export class KernelLists {
       const cached = await this.#fitting(path, kernel, search);
       if (cached !== undefined) return cached;
     }
+    if (this.#places.leavesOutRunning) return undefined;
     const running = await this.#files.runningKernel();
     const difference = running === undefined ? 'this machine does not run Linux' : differenceOf(kernel, running);
     if (difference === '') return this.#fitting(LIVE_KALLSYMS, kernel, search);

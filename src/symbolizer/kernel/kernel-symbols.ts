@@ -50,7 +50,8 @@ const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
  * Symbols and lines of a kernel and its modules, at run-time addresses.
  *
  * The kernel's names come from the first of these that fits, as in perf 6.1 (observed): the symbol list that was named or recorded, the vmlinux, the build-id
- * cache's list, the running kernel's list. Lines come from the vmlinux, wherever the names come from. Names of modules come from the list if it is of the
+ * cache's list, the running kernel's list, with
+ * `compatPerf` only if there is no `symfs`. Lines come from the vmlinux, wherever the names come from. Names of modules come from the list if it is of the
  * recorded boot, and so has their addresses; else from their files. Servers are only asked for what has no names on this machine: a vmlinux with debug
  * information has several hundred MB.
  */
@@ -76,7 +77,8 @@ export class KernelSymbols {
     const kallsyms = named(places.kallsyms);
     this.#vmlinux = named(places.vmlinux);
     this.#mayAskForVmlinux = !compatPerf && kallsyms === undefined && this.#vmlinux === undefined;
-    this.#lists = new KernelLists(host, { kallsyms, kcoreDir, modules, buildIdDir }, diagnostics, lastList);
+    const leavesOutRunning = compatPerf && places.symfs !== undefined;
+    this.#lists = new KernelLists(host, { kallsyms, kcoreDir, modules, buildIdDir, leavesOutRunning }, diagnostics, lastList);
     this.#modules = new ModuleFiles(host, places);
   }
 

@@ -43,7 +43,7 @@ const COMPATIBLE = ['vdso32.so', 'vdsox32.so'];
  * The vdso: from the build-id cache; this machine's own, if it is the same by build id or else by the kernel that provides it; or the file that the recorded
  * kernel installed; else from servers. The one in memory has few symbols and no debug information, but a file with the same build id has them.
  *
- * Observed: perf 6.1 does not use the one in memory if the recording's header lists the build id.
+ * Observed: perf 6.1 does not use the one in memory if the recording's header lists the build id, or if there is a `symfs`.
  */
 export async function findVdso(files: CheckedFiles, host: SymbolFiles, wanted: VdsoSearch): Promise<ObjectFiles | undefined> {
   const found: ElfFile[] = [];
@@ -51,8 +51,8 @@ export async function findVdso(files: CheckedFiles, host: SymbolFiles, wanted: V
   const { buildId, isListed = false, compatPerf, dirs } = wanted;
   const isKnown = isKnownBuildId(buildId);
   for (const path of buildIdCacheFiles(dirs.buildIdDir, buildId, ['vdso', 'debug', ''])) await take(files.open(path, buildId), found);
-  if (!isComplete() && !(compatPerf && isListed) && (await isOwn(wanted, host)))
-    await take(files.check(await host.ownVdso(), buildId, { isGuess: true }), found);
+  const isLeftOut = compatPerf && (isListed || dirs.symfs !== undefined);
+  if (!isComplete() && !isLeftOut && (await isOwn(wanted, host))) await take(files.check(await host.ownVdso(), buildId, { isGuess: true }), found);
   // The file must be the one that ran, or of a release that only one was built of.
   if (isKnown || isPlainRelease(wanted.osRelease)) {
     for (const path of installedPaths(wanted)) if (!isComplete()) await take(files.open(path, buildId, { isGuess: true }), found);

@@ -162,6 +162,16 @@ describe('symbol lists', () => {
     expect(files.asked).not.toContain(LIVE);
   });
 
+  it('of the running kernel are not used with compatPerf and a symfs', async () => {
+    files.kernel = { osRelease: '6.1.0', buildId: ID };
+    files.content.set(LIVE, list('live'));
+    expect(await nameOf(KERNEL, { symfs: '/mnt' })).toBe('live');
+    expect(await nameOf(KERNEL, { compatPerf: true })).toBe('live');
+    expect(await nameOf(KERNEL, { compatPerf: true, symfs: '/mnt' })).toBeUndefined();
+    files.content.set('/mnt/boot/vmlinux-6.1.0', vmlinux('there'));
+    expect(await nameOf(KERNEL, { compatPerf: true, symfs: '/mnt' })).toBe('there');
+  });
+
   it('are also found in the build-id cache of old perf versions, where the build id is a link to them', async () => {
     files.content.set(OLD_CACHE, list('cached'));
     expect(await nameOf(KERNEL)).toBe('cached');

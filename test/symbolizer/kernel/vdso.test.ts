@@ -107,12 +107,20 @@ describe('the vdso', () => {
     expect(await nameOf({ compatPerf: true, isListed: true })).toBe('cached');
   });
 
+  it('that is in memory is not used with compatPerf and a symfs', async () => {
+    files.vdso = vdso('own');
+    const dirs = { debugDirs: [], symfs: '/mnt' };
+    expect(await nameOf({ dirs })).toBe('own');
+    expect(await nameOf({ dirs, compatPerf: true })).toBeUndefined();
+  });
+
   it('counts as there for perf unless the header lists its build id, and only the build-id cache may have it then', async () => {
     const isThere = (more: Partial<CodeObject> = {}, symfs?: string): Promise<boolean> => {
       const options = { debugDirs: [], compatPerf: true, buildIdDir: '/home/u/.debug', ...(symfs !== undefined && { symfs }) };
       const vdso = { name: '[vdso]', kind: 'vdso', buildId: ID, osRelease: '', ...more } as const;
       return new Symbolizer(files, options, diagnostics).forRecording({}).isThere(vdso);
     };
+    expect([await isThere({}, '/'), await isThere({}, '//.')]).toEqual([true, true]);
     expect([await isThere(), await isThere({}, '/mnt'), await isThere({ name: '[vdso32]' }), await isThere({ isListed: true })]).toEqual([
       true,
       false,
