@@ -7,6 +7,8 @@ import type { CounterType, Mapping, Profile, ProfileEvent, ProfileMeta } from '.
 import { DETAIL_VALUES, REGISTER_SETS } from '../profile/sample-details.ts';
 import { wallClockOffset } from '../session/events/clock.ts';
 import { registerNames } from '../session/events/register-names.ts';
+import type { SampleFilter } from '../session/filter/filter.ts';
+import { filterText } from '../session/filter/filter-text.ts';
 import type { SessionResult } from '../session/session.ts';
 
 /** What determines the details of an event's samples. */
@@ -31,11 +33,12 @@ export function eventKind({ type, config }: PerfEventAttr): EventKind {
 /**
  * Makes a profile from a session and its tables. Its functions have no names yet.
  * @param inputName the input's name, with or without its directories
+ * @param filter which samples were wanted
  */
-export function assembleProfile(inputName: string, session: SessionResult, builder: ProfileBuilder): Profile {
+export function assembleProfile(inputName: string, session: SessionResult, builder: ProfileBuilder, filter: SampleFilter = {}): Profile {
   const mappings = assembleMappings(session, builder);
   return {
-    meta: assembleMeta(inputName, session, builder),
+    meta: assembleMeta(inputName, session, builder, filterText(filter)),
     strings: builder.strings,
     events: assembleEvents(session, builder),
     mappings,
@@ -70,7 +73,7 @@ function assembleMappings(session: SessionResult, { locations }: ProfileBuilder)
   );
 }
 
-function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder): ProfileMeta {
+function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder, filter: string): ProfileMeta {
   const { features, baseTime } = session;
   const hasTimes = Number.isFinite(builder.firstTimeNs);
   const durationNs = hasTimes ? builder.lastTimeNs - builder.firstTimeNs : 0;
@@ -93,6 +96,7 @@ function assembleMeta(inputName: string, session: SessionResult, builder: Profil
     startTime,
     wallClockOffsetNs,
     durationNs,
+    ...(filter !== '' && { filter }),
     ...(session.header.mode === 'pipe' && { isStream: true }),
   };
 }

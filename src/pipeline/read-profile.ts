@@ -116,7 +116,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const reading = { ...sessionOptions(options), ...withoutUndefined({ unwindFiles, details }) };
   const session = await runSession(source, reading, builder, diagnostics).finally(() => unwindFiles?.close());
   builder.rebaseTimes();
-  const profile = assembleProfile(source.name, session, builder);
+  const profile = assembleProfile(source.name, session, builder, options.filter);
   const payloads = details && new PayloadTexts(profile, session, compatPerf);
   const naming = { symbols, compatPerf, debugInfo, demangle, ...withoutUndefined({ checkpoint: options.checkpoint }) };
   const searches = await symbolizeLocations(profile, session, naming, payloads);

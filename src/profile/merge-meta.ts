@@ -28,7 +28,16 @@ export function mergeMeta(inputs: readonly ProfileInput[]): ProfileMeta {
     startTime: hasWallClock ? earliest(wallClocks) : 0n,
     wallClockOffsetNs: hasWallClock ? 0n : undefined,
     durationNs: metas.reduce((sum, meta) => sum + meta.durationNs, 0),
+    ...filterOf(inputs),
   };
+}
+
+/** Recordings may have been read with different filters: then it says which one has which. */
+function filterOf(inputs: readonly ProfileInput[]): Pick<ProfileMeta, 'filter'> {
+  const filters = inputs.map(({ meta }) => meta.filter);
+  const [filter] = filters;
+  if (filters.every((one) => one === filter)) return filter === undefined ? {} : { filter };
+  return { filter: inputs.flatMap(({ label }, index) => (filters[index] === undefined ? [] : `${label}: ${filters[index]}`)).join('; ') };
 }
 
 function earliest(times: readonly bigint[]): bigint {

@@ -32,6 +32,8 @@ export interface ProfileMeta {
   readonly wallClockOffsetNs: bigint | undefined;
   /** From the first sample to the last, or to the end of the last time off the CPU, in nanoseconds; 0 if samples carry no time. */
   readonly durationNs: number;
+  /** Which samples of the recording the profile has, for people to read: `comm nginx, time 10%-20%`. Absent for all of them. */
+  readonly filter?: string;
   /** Whether perf wrote the recording into a pipe (`-o -`); absent for false, and for merged recordings. */
   readonly isStream?: boolean;
 }

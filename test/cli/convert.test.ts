@@ -9,6 +9,7 @@ import { emptyRecording, fileRecording, lossyRecording, pipeRecording, statRecor
 import { type AttrSpec, encodeFile, record } from '../support/builders/perf-encoder.ts';
 import { SwitchRecords } from '../support/builders/switch-recordings.ts';
 import { runMain } from '../support/programs/run-main.ts';
+import { readHtml } from '../support/readers/read-html.ts';
 import { readParquet } from '../support/readers/read-parquet.ts';
 
 let dir: string;
@@ -92,6 +93,14 @@ describe('outputs', () => {
     expect(result.status).toBe(0);
     expect(result.stdout.toString()).toBe('app;[app];[app] 2000000\n');
     expect(readFileSync(at('a.pb')).includes('page-faults')).toBe(true);
+  });
+
+  test('a page says which part of its recordings it shows', async () => {
+    const inputs = [put('a.data', fileRecording()), put('b.data', fileRecording())];
+    const filterOf = async (...args: string[]): Promise<string> => readHtml((await runMain(['-q', '-t', 'html', '-o', '-', ...args])).stdout).filter;
+    expect(await filterOf(inputs[0])).toBe('');
+    expect(await filterOf('--comm', 'app', '--time', '10%-100%', inputs[0])).toBe('comm app, time 10%-100%');
+    expect(await filterOf('--comm', 'app', ...inputs)).toBe('comm app');
   });
 
   test('tables go into an existing directory, and leave its other files alone', async () => {

@@ -28,6 +28,13 @@ function boxesOf(picture: string): string[] {
 }
 
 describe('the picture of a graph', () => {
+  test('says which part of a recording it shows', async () => {
+    const profile = buildProfile([{ timeNs: 0, period: 5, stack: ['main'] }]);
+    const part = { ...profile, meta: { ...profile.meta, filter: 'comm <a>' } };
+    expect(pictureOf(new State(await pageRecording(part)))).toContain('>cpu-clock: 5 ns \u00b7 part of the recording (comm &lt;a&gt;)</text>');
+    expect(pictureOf(new State(await pageRecording(profile)))).toContain('>cpu-clock: 5 ns</text>');
+  });
+
   test('has a box with a tooltip and a text for each function that is shown', async () => {
     const state = new State(await recordingOfStacks({ 'main;sort;compare': 600, 'main;sort': 100, 'main;parse': 290, 'main;read_from_file': 10 }));
     const picture = pictureOf(state);

@@ -1,7 +1,8 @@
 import { CATEGORIES, categoryWeights } from '../model/categories.ts';
+import { recordingFacts } from '../model/facts.ts';
 import { GROUPINGS } from '../model/grouping.ts';
 import { ROOT } from '../model/recording.ts';
-import { namedWeightText, percentText, timeText } from '../model/units.ts';
+import { percentText } from '../model/units.ts';
 import { DIRECTIONS, PANES } from '../model/view.ts';
 import type { Colors } from './colors.ts';
 import { byId, element, oncePerFrame } from './dom.ts';
@@ -65,21 +66,14 @@ export class Controls {
   render(): void {
     this.#follow();
     const { recording, selection } = this.#state;
-    const { events, inputs } = recording;
-    const event = events[selection.event];
+    const event = recording.events[selection.event];
     const period = new Option(event.unit === 'nanoseconds' ? 'Time' : 'Event count', 'period');
     this.#weight.replaceChildren(...(event.period > 0 ? [period] : []), new Option('Samples', 'samples'));
     this.#weight.value = selection.weight;
     this.#scopes.render();
     byId('name').textContent = recording.name;
     byId('name').title = recording.name;
-    const facts = [
-      inputs.length > 1 ? `${inputs.length} recordings` : '',
-      recording.durationNs > 0 ? `${timeText(recording.durationNs)} recorded` : '',
-      `${namedWeightText(event.samples, 'samples', '')} of ${event.name}`,
-      recording.command,
-    ];
-    const summary = facts.filter((fact) => fact !== '').join(' · ');
+    const summary = recordingFacts(recording, selection.event);
     byId('summary').textContent = summary;
     byId('summary').title = summary;
     this.#showLegend();

@@ -1,5 +1,6 @@
 import { CATEGORIES, categoryWeights } from '../model/categories.ts';
 import { isRightToLeft } from '../model/direction.ts';
+import { filterFact } from '../model/facts.ts';
 import { layOut, type Row } from '../model/layout.ts';
 import { percentText } from '../model/units.ts';
 import { boxTexts } from './box-texts.ts';
@@ -43,12 +44,13 @@ export function* svgText(state: State, colors: GraphColors, width: number, measu
   yield '</g>\n</svg>\n';
 }
 
-/** What is shown: `cpu-clock: 153 ms`, `callers below`, `“sort”: 12.3% match`. */
+/** What is shown: `cpu-clock: 153 ms`, `part of the recording (pid 12)`, `callers below`, `“sort”: 12.3% match`. */
 function factsOf(state: State): string {
   const { direction, matched, matches, recording, searched, selection, unit, whole } = state;
   const facts = [
     `${recording.events[selection.event].name.slice(0, MAX_FACT)}: ${unit === 'samples' ? state.namedWeightText(whole) : state.weightText(whole)}`,
   ];
+  if (recording.filter !== '') facts.push(filterFact(recording.filter.slice(0, MAX_FACT), recording.inputs.length));
   if (direction === 'callers') facts.push('callers below');
   if (matches !== undefined) facts.push(`\u201c${searched.trim().slice(0, MAX_FACT)}\u201d: ${percentText(matched, whole)} match`);
   return facts.join(' \u00b7 ');

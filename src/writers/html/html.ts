@@ -90,6 +90,7 @@ function headOf(profile: Profile, event: number, { weight = 'period', byInput = 
   return {
     name: printable(meta.inputName),
     command: printable(meta.commandLine.join(' ')),
+    filter: printable(meta.filter ?? ''),
     durationNs: meta.durationNs,
     exporter,
     event,

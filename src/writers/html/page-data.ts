@@ -20,6 +20,8 @@ export interface PageHead {
   readonly name: string;
   /** The command that made the recording; empty if unknown. */
   readonly command: string;
+  /** Which samples of the recording the page has: `comm nginx, time 10%-20%`; empty for all of them. */
+  readonly filter: string;
   /** From the first sample to the last; 0 if samples carry no time. */
   readonly durationNs: number;
   /** The program that wrote the page. */

@@ -1,0 +1,50 @@
+import type { SampleFilter } from './filter.ts';
+import type { TimeRange } from './time-ranges.ts';
+
+const NS_PER_SECOND = 1_000_000_000n;
+
+/** Which samples a filter lets pass, in the words of the options: `comm ls or cat, cpu 0-3, time 10%-20%`. Empty if it lets all of them pass. */
+export function filterText({ events, pids, tids, comms, cpus, times }: SampleFilter): string {
+  const parts: readonly [string, readonly (string | number)[] | undefined][] = [
+    ['event', events],
+    ['pid', pids],
+    ['tid', tids],
+    ['comm', comms],
+    ['cpu', cpus && rangesOf(cpus)],
+    ['time', times?.map(timeRangeText)],
+  ];
+  return parts.flatMap(([name, values]) => (values === undefined ? [] : `${name} ${values.join(' or ')}`)).join(', ');
+}
+
+/** Numbers in ascending order, those that follow one another as a range: `0-3`, `7`. */
+function rangesOf(numbers: readonly number[]): string[] {
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
+  const ranges: { readonly first: number; last: number }[] = [];
+  for (const number of sorted) {
+    const range = ranges.at(-1);
+    // Samples without a CPU (−1) are no neighbors of those on CPU 0.
+    if (range !== undefined && range.first >= 0 && number === range.last + 1) range.last = number;
+    else ranges.push({ first: number, last: number });
+  }
+  return ranges.map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`));
+}
+
+function timeRangeText(range: TimeRange): string {
+  if (range.kind === 'percent') return `${percentText(range.from)}-${percentText(range.to)}`;
+  const sign = range.kind === 'sinceFirst' ? '+' : '';
+  const [from, to] = [range.from, range.to].map((end) => (end === undefined ? '' : `${sign}${secondsText(end)}`));
+  return `${from},${to}`;
+}
+
+/** A slice such as `33.3%/3` ends at 99.89999999999999. */
+function percentText(percent: number): string {
+  return `${Number(percent.toFixed(9))}%`;
+}
+
+/** As few digits as say the same: `12.5`. */
+function secondsText(ns: bigint): string {
+  let fraction = ns % NS_PER_SECOND;
+  let digits = 9;
+  for (; digits > 0 && fraction % 10n === 0n; digits--) fraction /= 10n;
+  return `${ns / NS_PER_SECOND}${digits === 0 ? '' : `.${String(fraction).padStart(digits, '0')}`}`;
+}
