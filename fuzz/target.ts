@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { Diagnostics } from '../src/base/problems/diagnostics.ts';
 import { PerfconvError } from '../src/base/problems/errors.ts';
 import { BufferSource } from '../src/base/streams/byte-source.ts';
-import { infoText } from '../src/cli/info-text.ts';
+import { infoText } from '../src/cli/printing/info-text.ts';
 import { openFile, openStream } from '../src/host/input/open-input.ts';
 import { type ConvertOptions, convert } from '../src/pipeline/convert.ts';
 import { readRecordingInfo } from '../src/pipeline/read-info.ts';

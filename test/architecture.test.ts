@@ -53,7 +53,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 /** The modules at the root of src/: what package.json exports. */
 const ENTRIES = ['demangle.ts', 'index.ts', 'node.ts', 'symbols.ts', 'unwind.ts'];
 /** Rooms whose folders import each other one way, too. */
-const LAYERED_ROOMS = ['base', 'dwarf', 'host', 'session', 'unwind'];
+const LAYERED_ROOMS = ['base', 'cli', 'dwarf', 'host', 'session', 'unwind'];
 /** Rooms whose code runs only in Node. */
 const NODE_ROOMS = ['host', 'node', 'cli'];
 
@@ -235,8 +235,8 @@ test('only the command line prints and exits', () => {
 
 test('each of the terminal’s streams is written in one place, which makes names fit for it', () => {
   const writersTo = (stream: RegExp): string[] => files.filter((file) => roomOf(file) === 'cli' && stream.test(textOf(file)));
-  expect(writersTo(/\bstderr\.write\(/)).toEqual(['cli/standard-error.ts']);
-  expect(writersTo(/\bterminal\.stdout\.write\(|\bnew WritableSink\(|\bopenStandardOutput\(/)).toEqual(['cli/standard-output.ts']);
+  expect(writersTo(/\bstderr\.write\(/)).toEqual(['cli/printing/standard-error.ts']);
+  expect(writersTo(/\bterminal\.stdout\.write\(|\bnew WritableSink\(|\bopenStandardOutput\(/)).toEqual(['cli/printing/standard-output.ts']);
 });
 
 describe('the contents of a recording', () => {
@@ -247,8 +247,8 @@ describe('the contents of a recording', () => {
     // perfconv itself is a script that runs in a thread; what it loads is in its own text.
     expect([...runs].sort()).toEqual(['host/program/code-cache.ts', 'host/server/browser.ts']);
     // The user's browser gets an address of this machine, in which nothing is of the recording.
-    expect(importersOf('host/server/browser.ts')).toEqual(['cli/view-command.ts']);
-    expect(textOf('cli/view-command.ts')).toContain('openInBrowser(server.ticketUrl, terminal.env,');
+    expect(importersOf('host/server/browser.ts')).toEqual(['cli/commands/view-command.ts']);
+    expect(textOf('cli/commands/view-command.ts')).toContain('openInBrowser(server.ticketUrl, terminal.env,');
     expect(importersOf('host/program/code-cache.ts')).toEqual(['cli/run-program.ts']);
     expect(textOf('cli/run-program.ts')).toContain("loadScript<Program>(fileURLToPath(new URL('./program.cjs', import.meta.url))");
     const threads = files.filter((file) => /\bnew Worker\(/.test(textOf(file)));

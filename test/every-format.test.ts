@@ -58,8 +58,8 @@ describe.each(FORMATS)('the format %s', (format) => {
 
   test('is in the help of convert with its ending, which the message about unclear names has, too', async () => {
     const [, text = ''] = /-t, --format FORMAT (.*?) -o, --output /.exec(help) ?? [];
-    expect(text, 'src/cli/options.ts').toMatch(new RegExp(`\\b${format}\\b`));
-    expect(text, 'src/cli/options.ts').toContain(endingOf(format));
+    expect(text, 'src/cli/command-line/options.ts').toMatch(new RegExp(`\\b${format}\\b`));
+    expect(text, 'src/cli/command-line/options.ts').toContain(endingOf(format));
     const { stderr } = await runMain(['-o', 'web.profile', pathOf('fixtures/plain.data')]);
     expect(stderr).toContain('the name does not say which format');
     expect(stderr).toContain(endingOf(format));

@@ -1,8 +1,8 @@
 import { runInThread } from '../host/program/work-thread.ts';
 import { withTheirBytes } from '../host/system/system-path.ts';
+import { printInternalError, printMessage } from './printing/standard-error.ts';
+import { EXIT_FAILED } from './printing/terminal.ts';
 import { runProgram } from './run-program.ts';
-import { printInternalError, printMessage } from './standard-error.ts';
-import { EXIT_FAILED } from './terminal.ts';
 
 /** Requests that are answered faster than a thread starts. */
 const SHORT_WORK = ['--version', '--get-completions', 'completion'];

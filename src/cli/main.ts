@@ -1,9 +1,9 @@
 import { PerfconvError } from '../base/problems/errors.ts';
 import { VERSION } from '../base/version.ts';
-import { reportFailure } from './failures.ts';
-import { printInternalError } from './standard-error.ts';
-import { standardOutput } from './standard-output.ts';
-import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
+import { printInternalError } from './printing/standard-error.ts';
+import { standardOutput } from './printing/standard-output.ts';
+import { EXIT_DONE, EXIT_FAILED, type Terminal } from './printing/terminal.ts';
+import { reportFailure } from './run/failures.ts';
 
 /**
  * The program: parses the command line, runs the command and returns the exit status. A module is loaded only when a
@@ -24,25 +24,25 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   if (args.length === 1 && args[0] === '--version') return print(`${VERSION}\n`, terminal);
   if (args[0] === '--get-completions') return print(await completionLines(args.slice(1)), terminal);
   requireWorkingDirectory();
-  const { parseCommandLine } = await import('./parse.ts');
+  const { parseCommandLine } = await import('./command-line/parse.ts');
   const request = parseCommandLine(args);
   if (request === 'version') return print(`${VERSION}\n`, terminal);
-  if ('helpOf' in request) return print(await (await import('./help.ts')).helpText(request.helpOf, terminal.stdout.columns), terminal);
+  if ('helpOf' in request) return print(await (await import('./command-line/help.ts')).helpText(request.helpOf, terminal.stdout.columns), terminal);
   switch (request.command.name) {
     case 'convert':
-      return (await import('./convert-command.ts')).runConvert(request.args, terminal);
+      return (await import('./commands/convert-command.ts')).runConvert(request.args, terminal);
     case 'report':
-      return (await import('./report-command.ts')).runReport(request.args, terminal);
+      return (await import('./commands/report-command.ts')).runReport(request.args, terminal);
     case 'diff':
-      return (await import('./diff-command.ts')).runDiff(request.args, terminal);
+      return (await import('./commands/diff-command.ts')).runDiff(request.args, terminal);
     case 'view':
-      return (await import('./view-command.ts')).runView(request.args, terminal);
+      return (await import('./commands/view-command.ts')).runView(request.args, terminal);
     case 'info':
-      return (await import('./info-command.ts')).runInfo(request.args, terminal);
+      return (await import('./commands/info-command.ts')).runInfo(request.args, terminal);
     case 'dump':
-      return (await import('./dump-command.ts')).runDump(request.args, terminal);
+      return (await import('./commands/dump-command.ts')).runDump(request.args, terminal);
     case 'completion':
-      return print((await import('./completion.ts')).completionScript(request.args.inputs[0], terminal.env), terminal);
+      return print((await import('./command-line/completion.ts')).completionScript(request.args.inputs[0], terminal.env), terminal);
     default:
       throw new PerfconvError('usage', `there is no command ${request.command.name}`);
   }
@@ -58,7 +58,7 @@ function requireWorkingDirectory(): void {
 }
 
 async function completionLines(words: readonly string[]): Promise<string> {
-  const { completions } = await import('./completion.ts');
+  const { completions } = await import('./command-line/completion.ts');
   return completions(words)
     .map((word) => `${word}\n`)
     .join('');

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { PerfconvError } from '../../src/base/problems/errors.ts';
-import type { Arguments } from '../../src/cli/arguments.ts';
-import { COMMANDS, CONVERT, INFO } from '../../src/cli/commands.ts';
-import { parseCommandLine, splitCommandLine } from '../../src/cli/parse.ts';
-import { planWriting } from '../../src/cli/writing.ts';
+import type { Arguments } from '../../src/cli/command-line/arguments.ts';
+import { COMMANDS, CONVERT, INFO } from '../../src/cli/command-line/commands.ts';
+import { parseCommandLine, splitCommandLine } from '../../src/cli/command-line/parse.ts';
+import { planWriting } from '../../src/cli/plans/writing.ts';
 import { RECORD_TYPES } from '../../src/pipeline/choices.ts';
 
 function argumentsOf(...words: string[]): Arguments {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { symbolsText } from '../../src/cli/symbols-text.ts';
+import { symbolsText } from '../../src/cli/printing/symbols-text.ts';
 import type { DsoSymbols } from '../../src/naming/dso-symbols.ts';
 import type { SearchedPlace } from '../../src/symbolizer/search/search-log.ts';
 

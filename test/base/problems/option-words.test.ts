@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { COMMAND_LINE_OPTIONS, LIBRARY_OPTIONS } from '../../../src/base/problems/option-words.ts';
-import { COMMANDS } from '../../../src/cli/commands.ts';
+import { COMMANDS } from '../../../src/cli/command-line/commands.ts';
 
 const src = fileURLToPath(new URL('../../../src', import.meta.url));
 /** perf and docker have options of these names, too, which messages advise to use. */

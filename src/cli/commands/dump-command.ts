@@ -1,10 +1,10 @@
-import { RECORD_TYPES } from '../pipeline/choices.ts';
-import { dump } from '../records/dump.ts';
-import type { Arguments } from './arguments.ts';
-import { checkPrinting } from './output-conflicts.ts';
-import { inputsOf, Run } from './run.ts';
-import { standardOutput } from './standard-output.ts';
-import type { Terminal } from './terminal.ts';
+import { RECORD_TYPES } from '../../pipeline/choices.ts';
+import { dump } from '../../records/dump.ts';
+import type { Arguments } from '../command-line/arguments.ts';
+import { checkPrinting } from '../plans/output-conflicts.ts';
+import { standardOutput } from '../printing/standard-output.ts';
+import type { Terminal } from '../printing/terminal.ts';
+import { inputsOf, Run } from '../run/run.ts';
 
 /** `perfconv dump`. */
 export async function runDump(args: Arguments, terminal: Terminal): Promise<number> {

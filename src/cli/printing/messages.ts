@@ -1,7 +1,7 @@
-import { STANDARD_STREAM } from '../base/names/input-names.ts';
-import type { Diagnostic } from '../base/problems/diagnostics.ts';
-import type { PerfconvError } from '../base/problems/errors.ts';
-import { printable } from '../base/text/printable.ts';
+import { STANDARD_STREAM } from '../../base/names/input-names.ts';
+import type { Diagnostic } from '../../base/problems/diagnostics.ts';
+import type { PerfconvError } from '../../base/problems/errors.ts';
+import { printable } from '../../base/text/printable.ts';
 
 /** One line that states why a command failed. @param input the input that was read, if it was only one */
 export function errorText(error: PerfconvError, input: string | undefined): string {

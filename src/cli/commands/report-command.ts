@@ -1,15 +1,15 @@
-import { PerfconvError } from '../base/problems/errors.ts';
-import { REPORT_KEYS, TREE_LEVELS } from '../pipeline/choices.ts';
-import { needsOfReport, REPORT_DEMANGLE, report, writeReport } from '../pipeline/report.ts';
-import type { Arguments } from './arguments.ts';
-import { outputColors } from './colors.ts';
-import { checkDistinct, checkPrinting } from './output-conflicts.ts';
-import { tableOptions, untilReaderIsGone } from './printed-tables.ts';
-import { planReading, readOptions } from './reading.ts';
-import { inputsOf, Run } from './run.ts';
-import { standardOutput } from './standard-output.ts';
-import { checkSymbolPaths } from './symbol-paths.ts';
-import type { Terminal } from './terminal.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { REPORT_KEYS, TREE_LEVELS } from '../../pipeline/choices.ts';
+import { needsOfReport, REPORT_DEMANGLE, report, writeReport } from '../../pipeline/report.ts';
+import type { Arguments } from '../command-line/arguments.ts';
+import { checkDistinct, checkPrinting } from '../plans/output-conflicts.ts';
+import { planReading, readOptions } from '../plans/reading.ts';
+import { checkSymbolPaths } from '../plans/symbol-paths.ts';
+import { outputColors } from '../printing/colors.ts';
+import { tableOptions, untilReaderIsGone } from '../printing/printed-tables.ts';
+import { standardOutput } from '../printing/standard-output.ts';
+import type { Terminal } from '../printing/terminal.ts';
+import { inputsOf, Run } from '../run/run.ts';
 
 /** The percentages from which perf report shows a number in red and in green. */
 const HOT_PERCENT = 5;
@@ -36,7 +36,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
       if (inputs.length === 1) {
         await run.read((recording) => report(recording.source, stdout, { ...recording.options, ...options }, recording.diagnostics));
       } else {
-        const { RecordingMerger } = await import('../pipeline/merge-recordings.ts');
+        const { RecordingMerger } = await import('../../pipeline/merge-recordings.ts');
         const merger = new RecordingMerger(plan.filter, run.diagnostics);
         const needs = needsOfReport({ ...plan.naming, ...options });
         await run.readEach((recording, label) => merger.add(recording.source, label, needs, recording.options, recording.diagnostics));

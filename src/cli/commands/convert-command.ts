@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
-import { PerfconvError } from '../base/problems/errors.ts';
-import { statNow } from '../host/system/stat-now.ts';
-import { systemPath } from '../host/system/system-path.ts';
-import { convert } from '../pipeline/convert.ts';
-import { FORMATS, type Format } from '../pipeline/formats.ts';
-import type { WriteOptions } from '../pipeline/write-profile.ts';
-import type { Arguments } from './arguments.ts';
-import { COMMANDS } from './commands.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { statNow } from '../../host/system/stat-now.ts';
+import { systemPath } from '../../host/system/system-path.ts';
+import { convert } from '../../pipeline/convert.ts';
+import { FORMATS, type Format } from '../../pipeline/formats.ts';
+import type { WriteOptions } from '../../pipeline/write-profile.ts';
+import type { Arguments } from '../command-line/arguments.ts';
+import { COMMANDS } from '../command-line/commands.ts';
+import { didYouMean } from '../command-line/did-you-mean.ts';
+import { type Conversion, checkConflicts, checkDistinct, checkTerminal } from '../plans/output-conflicts.ts';
+import { planOutputs } from '../plans/outputs.ts';
+import { planReading, type ReadingPlan, readOptions } from '../plans/reading.ts';
+import { checkSymbolPaths } from '../plans/symbol-paths.ts';
+import { planWriting, reportPackedTables, reportUnusedOptions } from '../plans/writing.ts';
+import { EXIT_DONE, EXIT_FAILED, type Terminal } from '../printing/terminal.ts';
+import { inputsOf, Run } from '../run/run.ts';
 import { convertMerged } from './convert-merged.ts';
-import { didYouMean } from './did-you-mean.ts';
-import { type Conversion, checkConflicts, checkDistinct, checkTerminal } from './output-conflicts.ts';
-import { planOutputs } from './outputs.ts';
-import { planReading, type ReadingPlan, readOptions } from './reading.ts';
-import { inputsOf, Run } from './run.ts';
-import { checkSymbolPaths } from './symbol-paths.ts';
-import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
-import { planWriting, reportPackedTables, reportUnusedOptions } from './writing.ts';
 
 /** `perfconv convert`. All options are checked before any input is read. */
 export async function runConvert(args: Arguments, terminal: Terminal): Promise<number> {
@@ -32,7 +32,7 @@ export async function runConvert(args: Arguments, terminal: Terminal): Promise<n
   );
   const planned = conversions.flatMap((conversion) => conversion.outputs);
   if (isMerging) {
-    const { requireMergeable } = await import('../pipeline/merge-recordings.ts');
+    const { requireMergeable } = await import('../../pipeline/merge-recordings.ts');
     const formats = planned.map((output) => output.format);
     requireMergeable(formats, 'leave out -o to convert each separately');
   }

@@ -1,6 +1,6 @@
-import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/names/input-names.ts';
-import { PerfconvError } from '../base/problems/errors.ts';
-import { DEFAULT_SUFFIXES, defaultOutputName, type Format, isGzipped, type OutputFormat, outputFormatOf } from '../pipeline/formats.ts';
+import { DEFAULT_RECORDING, STANDARD_STREAM } from '../../base/names/input-names.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { DEFAULT_SUFFIXES, defaultOutputName, type Format, isGzipped, type OutputFormat, outputFormatOf } from '../../pipeline/formats.ts';
 
 /** One output of a conversion: its format and its path. */
 export interface PlannedOutput extends OutputFormat {

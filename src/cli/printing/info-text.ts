@@ -1,6 +1,6 @@
-import { printable } from '../base/text/printable.ts';
-import { secondsText } from '../base/text/seconds.ts';
-import type { EventInfo, RecordingInfo } from '../info/recording-info.ts';
+import { printable } from '../../base/text/printable.ts';
+import { secondsText } from '../../base/text/seconds.ts';
+import type { EventInfo, RecordingInfo } from '../../info/recording-info.ts';
 import { type Fact, facts, inlineList, list, wrapped } from './info-layout.ts';
 import { machineFacts } from './info-machine-text.ts';
 import { displayName, summaryLines } from './messages.ts';

@@ -1,6 +1,6 @@
-import { PerfconvError } from '../base/problems/errors.ts';
-import { type ReportLayout, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
-import type { Arguments } from './arguments.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { type ReportLayout, UNKNOWN_CODE, WEIGHTS } from '../../pipeline/choices.ts';
+import type { Arguments } from '../command-line/arguments.ts';
 import { isReaderGone } from './standard-output.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,10 +1,10 @@
-import { withoutUndefined } from '../base/without-undefined.ts';
-import * as host from '../host/symbols/symbol-paths.ts';
-import type { SymbolOptions } from '../library/options.ts';
-import type { Arguments } from './arguments.ts';
-import { summaryLines } from './messages.ts';
-import { printMessage } from './standard-error.ts';
-import type { Terminal } from './terminal.ts';
+import { withoutUndefined } from '../../base/without-undefined.ts';
+import * as host from '../../host/symbols/symbol-paths.ts';
+import type { SymbolOptions } from '../../library/options.ts';
+import type { Arguments } from '../command-line/arguments.ts';
+import { summaryLines } from '../printing/messages.ts';
+import { printMessage } from '../printing/standard-error.ts';
+import type { Terminal } from '../printing/terminal.ts';
 
 /** Where the options say that symbols are; nothing for a command that needs none. @throws PerfconvError `usage` */
 export function symbolOptions(args: Arguments): SymbolOptions {

@@ -1,9 +1,9 @@
-import { PerfconvError } from '../base/problems/errors.ts';
-import { refusalOf } from '../host/system/io-error.ts';
-import { errorText } from './messages.ts';
-import { printMessage } from './standard-error.ts';
-import { isReaderGone } from './standard-output.ts';
-import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from './terminal.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { refusalOf } from '../../host/system/io-error.ts';
+import { errorText } from '../printing/messages.ts';
+import { printMessage } from '../printing/standard-error.ts';
+import { isReaderGone } from '../printing/standard-output.ts';
+import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from '../printing/terminal.ts';
 
 /**
  * Reports in one line why work failed. It is not a failure if the reader of standard output has gone.

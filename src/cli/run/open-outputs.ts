@@ -1,13 +1,13 @@
-import { STANDARD_STREAM } from '../base/names/input-names.ts';
-import { GzipSink } from '../host/compression/gzip-sink.ts';
-import type { InPlaceOutput } from '../host/output/output-commit.ts';
-import { OutputStage } from '../host/output/output-stage.ts';
-import type { OpenedFiles } from '../host/system/opened-files.ts';
-import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
-import type { ConvertOutput } from '../pipeline/convert.ts';
-import type { PlannedOutput } from './outputs.ts';
-import { isReaderGone, standardOutput } from './standard-output.ts';
-import type { Terminal } from './terminal.ts';
+import { STANDARD_STREAM } from '../../base/names/input-names.ts';
+import { GzipSink } from '../../host/compression/gzip-sink.ts';
+import type { InPlaceOutput } from '../../host/output/output-commit.ts';
+import { OutputStage } from '../../host/output/output-stage.ts';
+import type { OpenedFiles } from '../../host/system/opened-files.ts';
+import { CSV_TABLE_NAMES } from '../../pipeline/choices.ts';
+import type { ConvertOutput } from '../../pipeline/convert.ts';
+import type { PlannedOutput } from '../plans/outputs.ts';
+import { isReaderGone, standardOutput } from '../printing/standard-output.ts';
+import type { Terminal } from '../printing/terminal.ts';
 
 /** The outputs of a conversion, which appear all together when they are committed, or not at all. */
 export class OpenOutputs {

@@ -1,5 +1,5 @@
-import type { ExactInteger } from '../base/text/exact-integer.ts';
-import type { RecordingInfo } from '../info/recording-info.ts';
+import type { ExactInteger } from '../../base/text/exact-integer.ts';
+import type { RecordingInfo } from '../../info/recording-info.ts';
 import { type Fact, inlineList, list } from './info-layout.ts';
 
 /** What a recording says about the machine it was made on. */

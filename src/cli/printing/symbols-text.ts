@@ -1,8 +1,8 @@
-import { COMMAND_LINE_OPTIONS } from '../base/problems/option-words.ts';
-import { printable } from '../base/text/printable.ts';
-import { wordList } from '../base/text/word-list.ts';
-import type { DsoSymbols } from '../naming/dso-symbols.ts';
-import { symbolHelp } from '../naming/symbol-help.ts';
+import { COMMAND_LINE_OPTIONS } from '../../base/problems/option-words.ts';
+import { printable } from '../../base/text/printable.ts';
+import { wordList } from '../../base/text/word-list.ts';
+import type { DsoSymbols } from '../../naming/dso-symbols.ts';
+import { symbolHelp } from '../../naming/symbol-help.ts';
 import { wordWrap } from './word-wrap.ts';
 
 type Place = DsoSymbols['places'][number];

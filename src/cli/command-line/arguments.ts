@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/problems/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { OptionSpec } from './options.ts';
 

@@ -1,17 +1,17 @@
-import { STANDARD_STREAM } from '../base/names/input-names.ts';
-import { PerfconvError } from '../base/problems/errors.ts';
-import { DIFF_KEYS } from '../pipeline/choices.ts';
-import { type DiffSide, readForDiff, writeDiff } from '../pipeline/diff.ts';
-import { REPORT_DEMANGLE } from '../pipeline/report.ts';
-import type { Arguments } from './arguments.ts';
-import { outputColors } from './colors.ts';
-import { checkPrinting } from './output-conflicts.ts';
-import { tableOptions, untilReaderIsGone } from './printed-tables.ts';
-import { planReading, readOptions } from './reading.ts';
-import { Run } from './run.ts';
-import { standardOutput } from './standard-output.ts';
-import { checkSymbolPaths } from './symbol-paths.ts';
-import type { Terminal } from './terminal.ts';
+import { STANDARD_STREAM } from '../../base/names/input-names.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { DIFF_KEYS } from '../../pipeline/choices.ts';
+import { type DiffSide, readForDiff, writeDiff } from '../../pipeline/diff.ts';
+import { REPORT_DEMANGLE } from '../../pipeline/report.ts';
+import type { Arguments } from '../command-line/arguments.ts';
+import { checkPrinting } from '../plans/output-conflicts.ts';
+import { planReading, readOptions } from '../plans/reading.ts';
+import { checkSymbolPaths } from '../plans/symbol-paths.ts';
+import { outputColors } from '../printing/colors.ts';
+import { tableOptions, untilReaderIsGone } from '../printing/printed-tables.ts';
+import { standardOutput } from '../printing/standard-output.ts';
+import type { Terminal } from '../printing/terminal.ts';
+import { Run } from '../run/run.ts';
 
 /** `perfconv diff`. */
 export async function runDiff(args: Arguments, terminal: Terminal): Promise<number> {

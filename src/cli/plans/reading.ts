@@ -1,19 +1,19 @@
-import type { Diagnostics } from '../base/problems/diagnostics.ts';
-import { PerfconvError } from '../base/problems/errors.ts';
-import type { OpenInput } from '../base/streams/recording-input.ts';
-import { withoutUndefined } from '../base/without-undefined.ts';
-import { pprofBinaryDirs } from '../host/symbols/pprof-dirs.ts';
-import { SharedSymbols, type SymbolPlaces, symbolSources } from '../host/symbols/symbol-sources.ts';
-import { availableMemory } from '../host/system/available-memory.ts';
-import { OpenedFiles } from '../host/system/opened-files.ts';
-import { type NameOptions, type NamingChoices, namingChoices, type SampleOptions, sampleFilter, symbolizerOptions } from '../library/options.ts';
-import { DEMANGLE_STYLES, TRUNCATED_STACKS } from '../pipeline/choices.ts';
-import type { SampleFilter } from '../pipeline/convert.ts';
-import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
-import type { Arguments } from './arguments.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { OpenInput } from '../../base/streams/recording-input.ts';
+import { withoutUndefined } from '../../base/without-undefined.ts';
+import { pprofBinaryDirs } from '../../host/symbols/pprof-dirs.ts';
+import { SharedSymbols, type SymbolPlaces, symbolSources } from '../../host/symbols/symbol-sources.ts';
+import { availableMemory } from '../../host/system/available-memory.ts';
+import { OpenedFiles } from '../../host/system/opened-files.ts';
+import { type NameOptions, type NamingChoices, namingChoices, type SampleOptions, sampleFilter, symbolizerOptions } from '../../library/options.ts';
+import { DEMANGLE_STYLES, TRUNCATED_STACKS } from '../../pipeline/choices.ts';
+import type { SampleFilter } from '../../pipeline/convert.ts';
+import type { ReadProfileOptions } from '../../pipeline/read-profile.ts';
+import type { Arguments } from '../command-line/arguments.ts';
+import type { Terminal } from '../printing/terminal.ts';
 import { symbolOptions } from './symbol-paths.ts';
 import { planDebuginfod } from './symbol-servers.ts';
-import type { Terminal } from './terminal.ts';
 
 /** How inputs are read, as the options say. Checked before any input is opened. */
 export interface ReadingPlan {

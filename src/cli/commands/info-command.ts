@@ -1,13 +1,13 @@
-import { showRawBytes } from '../base/text/text.ts';
-import { availableMemory } from '../host/system/available-memory.ts';
-import { readRecordingInfo } from '../pipeline/read-info.ts';
-import type { Arguments } from './arguments.ts';
-import { outputColors } from './colors.ts';
-import { infoText } from './info-text.ts';
-import { checkPrinting } from './output-conflicts.ts';
-import { inputsOf, Run } from './run.ts';
-import { standardOutput } from './standard-output.ts';
-import type { Terminal } from './terminal.ts';
+import { showRawBytes } from '../../base/text/text.ts';
+import { availableMemory } from '../../host/system/available-memory.ts';
+import { readRecordingInfo } from '../../pipeline/read-info.ts';
+import type { Arguments } from '../command-line/arguments.ts';
+import { checkPrinting } from '../plans/output-conflicts.ts';
+import { outputColors } from '../printing/colors.ts';
+import { infoText } from '../printing/info-text.ts';
+import { standardOutput } from '../printing/standard-output.ts';
+import type { Terminal } from '../printing/terminal.ts';
+import { inputsOf, Run } from '../run/run.ts';
 
 /** `perfconv info`. What is damaged or missing is part of its result. */
 export async function runInfo(args: Arguments, terminal: Terminal): Promise<number> {

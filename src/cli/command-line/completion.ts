@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/problems/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import { COMMANDS, CONVERT } from './commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { COMMON_OPTIONS, type OptionSpec } from './options.ts';

@@ -1,10 +1,10 @@
 import { fstatSync } from 'node:fs';
-import { STANDARD_STREAM } from '../base/names/input-names.ts';
-import { FilesRead } from '../host/input/files-read.ts';
-import { identityOf, statsIdentity } from '../host/system/file-identity.ts';
-import { displayName } from './messages.ts';
+import { STANDARD_STREAM } from '../../base/names/input-names.ts';
+import { FilesRead } from '../../host/input/files-read.ts';
+import { identityOf, statsIdentity } from '../../host/system/file-identity.ts';
+import { displayName } from '../printing/messages.ts';
+import type { Terminal } from '../printing/terminal.ts';
 import type { NamedSymbolFile } from './symbol-paths.ts';
-import type { Terminal } from './terminal.ts';
 
 /** The files that a run will certainly read, found before it starts: inputs, and symbol files that options name. */
 export function filesReadBy(inputs: readonly string[], symbolFiles: readonly NamedSymbolFile[], { stdin }: Pick<Terminal, 'stdin'>): FilesRead {

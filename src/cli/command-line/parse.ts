@@ -1,6 +1,6 @@
 import parser from 'yargs-parser';
-import { PerfconvError } from '../base/problems/errors.ts';
-import { wordList } from '../base/text/word-list.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { wordList } from '../../base/text/word-list.ts';
 import { Arguments, type GivenOptions } from './arguments.ts';
 import { COMMANDS, CONVERT, type CommandSpec } from './commands.ts';
 import { didYouMean } from './did-you-mean.ts';

@@ -12,8 +12,8 @@ import {
   TRUNCATED_STACKS,
   UNKNOWN_CODE,
   WEIGHTS,
-} from '../pipeline/choices.ts';
-import { FORMATS } from '../pipeline/formats.ts';
+} from '../../pipeline/choices.ts';
+import { FORMATS } from '../../pipeline/formats.ts';
 
 /** One option, as the parser, the help and shell completion see it. */
 export interface OptionSpec {

@@ -1,9 +1,9 @@
-import { PerfconvError } from '../base/problems/errors.ts';
-import type { ByteSink } from '../base/streams/byte-sink.ts';
-import { printableLines } from '../base/text/printable.ts';
-import { decodeText } from '../base/text/text.ts';
-import { openStandardOutput } from '../host/output/standard-output.ts';
-import { systemCode } from '../host/system/io-error.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { printableLines } from '../../base/text/printable.ts';
+import { decodeText } from '../../base/text/text.ts';
+import { openStandardOutput } from '../../host/output/standard-output.ts';
+import { systemCode } from '../../host/system/io-error.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The name of standard output in messages. */

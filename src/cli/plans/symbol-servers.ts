@@ -1,9 +1,9 @@
-import type { DebuginfodClient } from '../host/symbols/debuginfod.ts';
-import { debuginfodClient } from '../host/symbols/debuginfod-servers.ts';
-import type { Arguments } from './arguments.ts';
-import { displayName } from './messages.ts';
-import { printMessage, redrawLine } from './standard-error.ts';
-import type { Terminal } from './terminal.ts';
+import type { DebuginfodClient } from '../../host/symbols/debuginfod.ts';
+import { debuginfodClient } from '../../host/symbols/debuginfod-servers.ts';
+import type { Arguments } from '../command-line/arguments.ts';
+import { displayName } from '../printing/messages.ts';
+import { printMessage, redrawLine } from '../printing/standard-error.ts';
+import type { Terminal } from '../printing/terminal.ts';
 
 /**
  * A client of the servers that `--debuginfod` names, which serves all inputs; undefined without the option.

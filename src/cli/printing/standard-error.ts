@@ -1,4 +1,4 @@
-import { printable } from '../base/text/printable.ts';
+import { printable } from '../../base/text/printable.ts';
 import type { Terminal } from './terminal.ts';
 
 const CLEAR_LINE = '\r\x1b[2K';

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { STANDARD_STREAM } from '../base/names/input-names.ts';
-import { PerfconvError } from '../base/problems/errors.ts';
-import type { FilesRead } from '../host/input/files-read.ts';
-import { identityOf } from '../host/system/file-identity.ts';
-import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
-import { BINARY_FORMATS } from '../pipeline/formats.ts';
-import type { Arguments } from './arguments.ts';
+import { STANDARD_STREAM } from '../../base/names/input-names.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { FilesRead } from '../../host/input/files-read.ts';
+import { identityOf } from '../../host/system/file-identity.ts';
+import { CSV_TABLE_NAMES } from '../../pipeline/choices.ts';
+import { BINARY_FORMATS } from '../../pipeline/formats.ts';
+import type { Arguments } from '../command-line/arguments.ts';
+import { displayName } from '../printing/messages.ts';
+import type { Terminal } from '../printing/terminal.ts';
 import { filesReadBy, inputIdentity, redirectedIdentity } from './file-identities.ts';
-import { displayName } from './messages.ts';
 import type { PlannedOutput } from './outputs.ts';
 import { namedSymbolFiles } from './symbol-paths.ts';
-import type { Terminal } from './terminal.ts';
 
 /** Outputs, and the inputs they are made from: one, or several that are merged. */
 export interface Conversion {

@@ -1,26 +1,26 @@
 import { existsSync } from 'node:fs';
-import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/names/input-names.ts';
-import { Diagnostics } from '../base/problems/diagnostics.ts';
-import { PerfconvError } from '../base/problems/errors.ts';
-import { COMMAND_LINE_OPTIONS } from '../base/problems/option-words.ts';
-import { type RecordingSource, recordingBytes } from '../base/streams/byte-source.ts';
-import type { OpenInput } from '../base/streams/recording-input.ts';
-import { openFile, openStandardInput } from '../host/input/open-input.ts';
-import { removeUnfinished } from '../host/output/unfinished-files.ts';
-import { ProgressBar } from '../host/program/progress-bar.ts';
-import { endBySignal, listenToSignals } from '../host/program/signals.ts';
-import type { OpenedFiles } from '../host/system/opened-files.ts';
-import { isPipeAt } from '../host/system/pipes.ts';
-import type { DsoSymbols } from '../naming/dso-symbols.ts';
-import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
-import type { Arguments } from './arguments.ts';
+import { DEFAULT_RECORDING, STANDARD_STREAM } from '../../base/names/input-names.ts';
+import { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { COMMAND_LINE_OPTIONS } from '../../base/problems/option-words.ts';
+import { type RecordingSource, recordingBytes } from '../../base/streams/byte-source.ts';
+import type { OpenInput } from '../../base/streams/recording-input.ts';
+import { openFile, openStandardInput } from '../../host/input/open-input.ts';
+import { removeUnfinished } from '../../host/output/unfinished-files.ts';
+import { ProgressBar } from '../../host/program/progress-bar.ts';
+import { endBySignal, listenToSignals } from '../../host/program/signals.ts';
+import type { OpenedFiles } from '../../host/system/opened-files.ts';
+import { isPipeAt } from '../../host/system/pipes.ts';
+import type { DsoSymbols } from '../../naming/dso-symbols.ts';
+import type { ReadProfileOptions } from '../../pipeline/read-profile.ts';
+import type { Arguments } from '../command-line/arguments.ts';
+import type { PlannedOutput } from '../plans/outputs.ts';
+import { displayName, lossLines, summaryLines } from '../printing/messages.ts';
+import { printMessage, redrawLine } from '../printing/standard-error.ts';
+import { EXIT_DONE, EXIT_FAILED, EXIT_LOSS, EXIT_USAGE, type Terminal } from '../printing/terminal.ts';
 import { reportFailure } from './failures.ts';
 import { inputLabels } from './input-labels.ts';
-import { displayName, lossLines, summaryLines } from './messages.ts';
 import { OpenOutputs } from './open-outputs.ts';
-import type { PlannedOutput } from './outputs.ts';
-import { printMessage, redrawLine } from './standard-error.ts';
-import { EXIT_DONE, EXIT_FAILED, EXIT_LOSS, EXIT_USAGE, type Terminal } from './terminal.ts';
 
 /** The inputs that a command line names. */
 export function inputsOf(args: Arguments): readonly string[] {
@@ -246,7 +246,7 @@ export class Run<Options extends object> {
   }
 
   async #explainSymbols(dsos: readonly DsoSymbols[]): Promise<void> {
-    const { symbolsText } = await import('./symbols-text.ts');
+    const { symbolsText } = await import('../printing/symbols-text.ts');
     for (const line of symbolsText(dsos).trimEnd().split('\n')) printMessage(this.#terminal, line);
   }
 

@@ -1,9 +1,9 @@
-import type { Diagnostics } from '../base/problems/diagnostics.ts';
-import { PerfconvError } from '../base/problems/errors.ts';
-import { COMMAND_LINE_OPTIONS } from '../base/problems/option-words.ts';
-import { wordList } from '../base/text/word-list.ts';
-import { EXPORTER } from '../base/version.ts';
-import { withoutUndefined } from '../base/without-undefined.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { COMMAND_LINE_OPTIONS } from '../../base/problems/option-words.ts';
+import { wordList } from '../../base/text/word-list.ts';
+import { EXPORTER } from '../../base/version.ts';
+import { withoutUndefined } from '../../base/without-undefined.ts';
 import {
   CHROME_STYLES,
   checkFieldRequest,
@@ -18,10 +18,10 @@ import {
   type ScriptTimes,
   UNKNOWN_CODE,
   WEIGHTS,
-} from '../pipeline/choices.ts';
-import { type Format, WALL_CLOCK_FORMATS } from '../pipeline/formats.ts';
-import type { WriteOptions } from '../pipeline/write-profile.ts';
-import type { Arguments } from './arguments.ts';
+} from '../../pipeline/choices.ts';
+import { type Format, WALL_CLOCK_FORMATS } from '../../pipeline/formats.ts';
+import type { WriteOptions } from '../../pipeline/write-profile.ts';
+import type { Arguments } from '../command-line/arguments.ts';
 import type { PlannedOutput } from './outputs.ts';
 
 /** The formats that an option has an effect on. */
