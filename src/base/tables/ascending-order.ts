@@ -1,4 +1,7 @@
-/** Indexes of `keys` in ascending order of the keys; equal keys keep their order. */
+/**
+ * Indexes of `keys` in ascending order of the keys; equal keys keep their order. {@link placesIn} finds the place of each index.
+ * @param keys whole numbers, or infinite ones
+ */
 export function ascendingOrder(keys: Float64Array): Uint32Array {
   const count = keys.length;
   const order = new Uint32Array(count);
@@ -23,4 +26,11 @@ export function ascendingOrder(keys: Float64Array): Uint32Array {
     return order;
   }
   return order.sort((a, b) => keys[a] - keys[b] || a - b);
+}
+
+/** By index: its place in an order of all indexes, from 0 on. */
+export function placesIn(order: ArrayLike<number>): Uint32Array {
+  const places = new Uint32Array(order.length);
+  for (let place = 0; place < order.length; place++) places[order[place]] = place;
+  return places;
 }

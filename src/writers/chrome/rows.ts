@@ -1,3 +1,4 @@
+import { placesIn } from '../../base/tables/ascending-order.ts';
 import { grown } from '../../base/tables/growable.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { EventScale } from './stack-timeline.ts';
@@ -77,8 +78,6 @@ export function overlapRows(
 
 /** Renumbers rows by their totals, the largest first. */
 function sortByTotals(rowOf: Uint32Array, totals: Float64Array): void {
-  const numbers = new Uint32Array(totals.length);
-  const order = Array.from(totals.keys()).sort((a, b) => totals[b] - totals[a] || a - b);
-  for (const [number, row] of order.entries()) numbers[row] = number;
+  const numbers = placesIn(Array.from(totals.keys()).sort((a, b) => totals[b] - totals[a] || a - b));
   for (let i = 0; i < rowOf.length; i++) rowOf[i] = numbers[rowOf[i]];
 }

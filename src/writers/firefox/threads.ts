@@ -1,3 +1,4 @@
+import { placesIn } from '../../base/tables/ascending-order.ts';
 import type { Profile, ProfileThread } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { findTimelineEvent } from '../primary-event.ts';
@@ -80,7 +81,7 @@ export function firefoxThreads(profile: Profile, samples: SampleTable): FirefoxT
  * By process: its place among the others, ordered by its period of the timeline event, then by its number of samples, the largest first. The idle task comes
  * last.
  */
-function processRanks({ processes, threads }: Profile, groups: readonly SampleGroup[], timeline: number): Float64Array {
+function processRanks({ processes, threads }: Profile, groups: readonly SampleGroup[], timeline: number): Uint32Array {
   const period = new Float64Array(processes.length);
   const samples = new Float64Array(processes.length);
   for (const group of groups) {
@@ -90,10 +91,7 @@ function processRanks({ processes, threads }: Profile, groups: readonly SampleGr
   }
   const order = processes.map((_, index) => index);
   const isIdle = (process: number): number => Number(processes[process].pid === 0);
-  order.sort((a, b) => isIdle(a) - isIdle(b) || period[b] - period[a] || samples[b] - samples[a] || a - b);
-  const ranks = new Float64Array(processes.length);
-  for (const [rank, process] of order.entries()) ranks[process] = rank;
-  return ranks;
+  return placesIn(order.sort((a, b) => isIdle(a) - isIdle(b) || period[b] - period[a] || samples[b] - samples[a] || a - b));
 }
 
 /** `worker`; for tracks of one CPU `swapper/0`. */

@@ -1,4 +1,4 @@
-import { ascendingOrder } from '../../base/tables/ascending-order.ts';
+import { ascendingOrder, placesIn } from '../../base/tables/ascending-order.ts';
 import type { Mapping, Profile } from '../../profile/profile.ts';
 import { type JsonWriter, quotedJson } from '../json-text.ts';
 import { CATEGORY_OTHER, categoryOf, subcategoryOf } from './categories.ts';
@@ -90,9 +90,7 @@ function orderByUse({ frameCount, stacks: { labels, size } }: SharedTables): { f
   const uses = new Float64Array(frameCount);
   for (let row = 0; row < size; row++) uses[labels[row]]--;
   const frames = ascendingOrder(uses);
-  const numbers = new Uint32Array(frameCount);
-  for (const [number, frame] of frames.entries()) numbers[frame] = number;
-  return { frames, numbers };
+  return { frames, numbers: placesIn(frames) };
 }
 
 async function writeFrames(out: JsonWriter, profile: Profile, tables: SharedTables, frames: Uint32Array): Promise<void> {

@@ -2,6 +2,7 @@ import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
 import type { ByteSink } from '../../base/streams/byte-sink.ts';
 import { TextWriter } from '../../base/streams/text-writer.ts';
+import { placesIn } from '../../base/tables/ascending-order.ts';
 import { ExactSums } from '../../base/tables/exact-sums.ts';
 import { StringTable } from '../../base/tables/string-table.ts';
 import { TupleInterner } from '../../base/tables/tuple-interner.ts';
@@ -140,16 +141,13 @@ class FoldedLines {
     const rows = this.#rows;
     const { ranks, byRank } = this.#rankStrings();
     const order = this.#tree.inOrder(ranks);
-    const place = new Uint32Array(order.length);
-    order.forEach((node, index) => {
-      place[node] = index + 1;
-    });
+    const places = placesIn(order);
     // One number per row that sorts like (comm, stack). The product of both counts stays below 2^53, so it is exact.
     const stride = order.length + 1;
     const keys = new Float64Array(rows.size);
     for (let row = 0; row < rows.size; row++) {
       const node = rows.words[row * 2 + 1] | 0;
-      keys[row] = ranks[rows.words[row * 2]] * stride + (node < 0 ? 0 : place[node]);
+      keys[row] = ranks[rows.words[row * 2]] * stride + (node < 0 ? 0 : places[node] + 1);
     }
     for (const key of keys.sort()) {
       const comm = byRank[Math.floor(key / stride)];
@@ -170,10 +168,6 @@ class FoldedLines {
   #rankStrings(): { ranks: Uint32Array; byRank: Uint32Array } {
     const strings = this.#strings;
     const byRank = Uint32Array.from({ length: strings.size }, (_, index) => index).sort((a, b) => strings.compare(a, b));
-    const ranks = new Uint32Array(strings.size);
-    byRank.forEach((index, rank) => {
-      ranks[index] = rank;
-    });
-    return { ranks, byRank };
+    return { ranks: placesIn(byRank), byRank };
   }
 }

@@ -1,4 +1,4 @@
-import { ascendingOrder } from '../../base/tables/ascending-order.ts';
+import { ascendingOrder, placesIn } from '../../base/tables/ascending-order.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { FrameTree } from '../frame-tree.ts';
 
@@ -18,7 +18,5 @@ export function numberByUse(tree: FrameTree, { size, stack }: SampleTable): Uint
     uses[tree.frame(node)] += samples[node];
     if (tree.parent(node) >= 0) samples[tree.parent(node)] += samples[node];
   }
-  const numbers = new Uint32Array(uses.length);
-  for (const [number, frame] of ascendingOrder(uses.map((count) => -count)).entries()) numbers[frame] = number;
-  return numbers;
+  return placesIn(ascendingOrder(uses.map((count) => -count)));
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ascendingOrder } from '../../../src/base/tables/ascending-order.ts';
+import { ascendingOrder, placesIn } from '../../../src/base/tables/ascending-order.ts';
 
 describe('the ascending order', () => {
   it.each<[string, number[], number[]]>([
@@ -21,4 +21,14 @@ describe('the ascending order', () => {
       }),
     );
   });
+});
+
+it('the places in an order are those at which it has each index', () => {
+  expect([...placesIn([2, 0, 3, 1])]).toEqual([1, 3, 0, 2]);
+  fc.assert(
+    fc.property(fc.array(fc.integer(), { maxLength: 40 }), (keys) => {
+      const order = ascendingOrder(Float64Array.from(keys));
+      expect([...placesIn(placesIn(order))]).toEqual([...order]);
+    }),
+  );
 });
