@@ -3,6 +3,7 @@ import { TupleInterner } from '../base/tables/tuple-interner.ts';
 import { addressText, frameName, mappingText } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { CallTree, type Frame } from './call-tree.ts';
+import { noteDefinitionLine } from './definition-line.ts';
 import { isKernelCode } from './kernel-code.ts';
 
 /** The only frame of a sample without a stack, so that its weight does not appear as idle time. */
@@ -121,9 +122,7 @@ export class FrameTree extends CallTree {
       this.frames.push({ name: frameName(this.#profile, location, nth), file, line: 0, isKernel: isKernelCode(this.#profile, location) });
     }
     const index = this.#frameOfRow[row];
-    const line = functions.startLine(fn) || (locations.lineFile(location, nth) === 0 ? locations.lineNumber(location, nth) : 0);
-    const frame = this.frames[index];
-    if (line > 0 && (frame.line === 0 || line < frame.line)) frame.line = line;
+    noteDefinitionLine(this.frames[index], this.#profile, location, nth);
     return index;
   }
 

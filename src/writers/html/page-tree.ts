@@ -4,6 +4,7 @@ import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { FunctionTable } from '../../profile/function-table.ts';
 import { addressText, isMadeAtRunTime, mappingText, NAMELESS, OFF_CPU, TRUNCATED } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
+import { noteDefinitionLine } from '../definition-line.ts';
 import { NO_STACK_NAME } from '../frame-tree.ts';
 import { isKernelCode } from '../kernel-code.ts';
 import { CODE_KINDS, type CodeKind } from './page-data.ts';
@@ -20,6 +21,13 @@ export interface PageFunction {
   /** Index into CODE_KINDS. */
   readonly kind: number;
   line: number;
+}
+
+/** What stands for an address, or for no stack, has no more than a name and a binary. */
+const NO_TEXTS = { fullName: 0, file: 0, binary: 0, line: 0 };
+
+function kindIndex(kind: CodeKind): number {
+  return CODE_KINDS.indexOf(kind);
 }
 
 /**
@@ -74,7 +82,7 @@ export class PageTree {
   /** The node of a stack of the profile. Stack −1 has one, too, so that its weight is not lost. */
   nodeOf(stack: number): number {
     if (stack >= 0) return this.#nodeOfStack[stack];
-    return this.#nodes.intern(-1, 2 * this.#intern(this.strings.intern(NO_STACK_NAME), 0, 0, 0, 'mark', 0));
+    return this.#nodes.intern(-1, 2 * this.#intern({ ...NO_TEXTS, name: this.strings.intern(NO_STACK_NAME), kind: kindIndex('mark') }));
   }
 
   /** The codes of the locations in stacks, one after the other, outermost function first, and where those of each location begin. */
@@ -100,31 +108,31 @@ export class PageTree {
     const { functions, locations, strings } = this.#profile;
     const fn = locations.lineFunction(location, nth);
     if (functions.name(fn) === 0) return this.#unresolved(location);
-    const kind = this.#kindOf(location, nth);
-    const row = this.#known.intern(fn, locations.mapping(location), CODE_KINDS.indexOf(kind));
+    const kind = kindIndex(this.#kindOf(location, nth));
+    const row = this.#known.intern(fn, locations.mapping(location), kind);
     if (row === this.#functionOfKnown.length) {
       const fullName = this.strings.intern(strings.get(functions.name(fn)));
       const name = this.strings.intern(strings.get(this.#shownFunctions.name(fn))) || fullName;
       const file = this.strings.intern(strings.get(functions.file(fn)));
-      this.#functionOfKnown.push(this.#intern(name, name === fullName ? 0 : fullName, file, this.#binaryOf(location), kind, functions.startLine(fn)));
+      const names = { name, fullName: name === fullName ? 0 : fullName };
+      this.#functionOfKnown.push(this.#intern({ ...names, file, binary: this.#binaryOf(location), kind, line: functions.startLine(fn) }));
     }
     const index = this.#functionOfKnown[row];
-    const line = functions.startLine(fn) || (locations.lineFile(location, nth) === 0 ? locations.lineNumber(location, nth) : 0);
-    const known = this.functions[index];
-    if (line > 0 && (known.line === 0 || line < known.line)) known.line = line;
+    noteDefinitionLine(this.functions[index], this.#profile, location, nth);
     return index;
   }
 
   /** The function that stands for an address without one. */
   #unresolved(location: number): number {
     const name = this.strings.internJoined(addressText(this.#profile, location), mappingText(this.#profile, this.#profile.locations.mapping(location)));
-    return this.#intern(name, 0, 0, this.#binaryOf(location), isKernelCode(this.#profile, location) ? 'kernel' : 'unknown', 0);
+    const kind = kindIndex(isKernelCode(this.#profile, location) ? 'kernel' : 'unknown');
+    return this.#intern({ ...NO_TEXTS, name, binary: this.#binaryOf(location), kind });
   }
 
-  #intern(name: number, fullName: number, file: number, binary: number, kind: CodeKind, line: number): number {
-    const kindIndex = CODE_KINDS.indexOf(kind);
-    const index = this.#rows.intern(name, fullName, file, binary * CODE_KINDS.length + kindIndex);
-    if (index === this.functions.length) this.functions.push({ name, fullName, file, binary, kind: kindIndex, line });
+  /** Index of a function, which is added if it is new. */
+  #intern(one: PageFunction): number {
+    const index = this.#rows.intern(one.name, one.fullName, one.file, one.binary * CODE_KINDS.length + one.kind);
+    if (index === this.functions.length) this.functions.push(one);
     return index;
   }
 
