@@ -1,4 +1,4 @@
-import { TupleInterner } from '../../base/tables/tuple-interner.ts';
+import { TreeInterner } from '../../base/tables/tree-interner.ts';
 import type { StackTable } from '../../profile/stack-table.ts';
 import type { FrameTexts } from '../frame-texts.ts';
 
@@ -7,12 +7,11 @@ import type { FrameTexts } from '../frame-texts.ts';
  * addresses. Node −1 is the empty stack. A parent's index is smaller than its children's.
  */
 export class FoldedTree {
-  /** Rows (caller's node, string index of the frame). */
-  readonly #nodes: TupleInterner;
+  /** Nodes by their caller, and the string index of their frame. */
+  readonly #nodes = new TreeInterner();
   readonly #nodeOfStack: Int32Array;
 
   constructor(stacks: StackTable, frames: FrameTexts) {
-    this.#nodes = new TupleInterner(2, Math.max(16, stacks.size));
     this.#nodeOfStack = new Int32Array(stacks.size);
     for (let stack = 0; stack < stacks.size; stack++) {
       // hot
@@ -35,12 +34,12 @@ export class FoldedTree {
 
   /** The caller's node; −1 for a root. */
   parent(node: number): number {
-    return this.#nodes.words[node * 2] | 0;
+    return this.#nodes.parents[node];
   }
 
   /** String index of the node's frame. */
   text(node: number): number {
-    return this.#nodes.words[node * 2 + 1];
+    return this.#nodes.labels[node];
   }
 
   /**
