@@ -109,7 +109,7 @@ async function writeEvents(out: JsonWriter, tree: CallTree, { tracks: { tracks, 
   let clippedNs = 0;
   for (const track of tracks) {
     const { pid } = processes[track.process];
-    writeMetadata(out, 'thread_name', pid, track.tid, track.name);
+    out.put(`,\n${metadata('thread_name', pid, track.tid, track.name)}`);
     const samples = samplesOf(track);
     clippedNs += samples.clippedNs;
     spans.build(samples);
@@ -133,7 +133,7 @@ async function writeProfiles(out: JsonWriter, tree: CallTree, { tracks: all, sam
   let clippedNs = 0;
   for (const track of tracks) {
     const { pid } = processes[track.process];
-    writeMetadata(out, 'thread_name', pid, track.tid, track === main ? MAIN_THREAD_NAME : track.label);
+    out.put(`,\n${metadata('thread_name', pid, track.tid, track === main ? MAIN_THREAD_NAME : track.label)}`);
     const samples = samplesOf(track);
     clippedNs += samples.clippedNs;
     await writer.write(pid, track.tid, samples, strideUs);
@@ -189,9 +189,11 @@ function writeHead(out: JsonWriter, profile: Profile, { processes }: ChromeTrack
   };
   const fields = Object.entries(otherData).map(([key, value]) => `"${key}":${quotedForChrome(value)}`);
   out.put(`{"displayTimeUnit":"ns","otherData":{${fields.join(',')}},\n"traceEvents":[`);
-  for (const [index, { pid, label }] of processes.entries()) writeMetadata(out, 'process_name', pid, pid, label, index === 0 ? '\n' : ',\n');
+  const names = processes.map(({ pid, label }) => metadata('process_name', pid, pid, label));
+  out.put(`\n${names.join(',\n')}`);
 }
 
-function writeMetadata(out: JsonWriter, name: 'process_name' | 'thread_name', pid: number, tid: number, label: string, before = ',\n'): void {
-  out.put(`${before}{"ph":"M","name":"${name}","cat":"__metadata","pid":${pid},"tid":${tid},"ts":1,"args":{"name":${quotedForChrome(label)}}}`);
+/** An event that names a process or a thread. */
+function metadata(name: 'process_name' | 'thread_name', pid: number, tid: number, label: string): string {
+  return `{"ph":"M","name":"${name}","cat":"__metadata","pid":${pid},"tid":${tid},"ts":1,"args":{"name":${quotedForChrome(label)}}}`;
 }
