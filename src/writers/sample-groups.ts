@@ -25,6 +25,14 @@ export function subjectsOf({ tasks, threads }: Profile, samples: SampleTable, ki
   }
 }
 
+/**
+ * What divides the samples of a thread, by row of the sample table: the CPU for the idle task (tid 0) and unknown threads (−1), which run on several CPUs at once;
+ * −1 for all others, whose samples belong together.
+ */
+export function cpuOfSharedThreads({ tasks, threads }: Profile, samples: SampleTable): (row: number) => number {
+  return (row) => (threads[tasks[samples.task[row]].thread].tid > 0 ? -1 : samples.cpu[row]);
+}
+
 /** Samples of one event that belong together, such as those of a thread. */
 export interface SampleGroup {
   /** Index into the profile's events. */

@@ -1,7 +1,7 @@
 import type { Profile, ProfileEvent, ProfileThread } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { findTimelineEvent, waitOf } from '../primary-event.ts';
-import { type GroupKind, groupSamples, type SampleGroup, sortByTime, subjectsOf } from '../sample-groups.ts';
+import { cpuOfSharedThreads, type GroupKind, groupSamples, type SampleGroup, sortByTime, subjectsOf } from '../sample-groups.ts';
 import { cpuLabel, processLabel, threadLabel } from '../thread-names.ts';
 import { overlapRows } from './rows.ts';
 import { type EventScale, eventScales } from './stack-timeline.ts';
@@ -66,7 +66,7 @@ export interface ChromeTracksOptions {
  * - There is one track per thread and event. The track of the timeline event has the tid of the thread. Those of other
  *   events are in the same process, with numbers of their own and the event in the label.
  * - A thread keeps its track when it is renamed or calls exec. Its last name is shown.
- * - The idle task (tid 0) and unknown threads (−1) run on several CPUs at once, so they have a track per CPU.
+ * - The idle task and unknown threads have a track per CPU: see {@link cpuOfSharedThreads}.
  * - With `joinsWaits`, a thread's times off the CPU are one track, however it waited, since they do not overlap.
  * - A pid or tid that is not positive, or was used again, is replaced by a number that does not occur in the recording.
  *
@@ -99,12 +99,10 @@ function sortedGroups(
   timeline: number,
   { kind, joinsWaits }: { readonly kind: GroupKind; readonly joinsWaits: boolean },
 ): SampleGroup[] {
-  const { tasks, threads } = profile;
-  const partOf = (row: number) => (threads[tasks[samples.task[row]].thread].tid > 0 ? -1 : samples.cpu[row]);
   const groups = groupSamples(
     samples,
     subjectsOf(profile, samples, kind),
-    kind === 'thread' ? partOf : () => -1,
+    kind === 'thread' ? cpuOfSharedThreads(profile, samples) : () => -1,
     joinsWaits && kind === 'thread' ? sharedEvents(profile, timeline) : undefined,
   );
   sortByTime(groups, samples);

@@ -5,10 +5,10 @@ import { isKernelCode } from '../kernel-code.ts';
 /* Categories color the viewer's CPU graph and the squares in its call tree. A sample has the category of its leaf. */
 
 export const CATEGORY_OTHER = 0;
-export const CATEGORY_USER = 1;
+const CATEGORY_USER = 1;
 export const CATEGORY_KERNEL = 2;
-export const CATEGORY_JIT = 3;
-export const CATEGORY_INLINED = 4;
+const CATEGORY_JIT = 3;
+const CATEGORY_INLINED = 4;
 
 const SUBCATEGORY_OTHER = 0;
 const SUBCATEGORY_MODULE = 1;

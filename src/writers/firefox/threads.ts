@@ -2,7 +2,7 @@ import { placesIn } from '../../base/tables/ascending-order.ts';
 import type { Profile, ProfileThread } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { findTimelineEvent } from '../primary-event.ts';
-import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
+import { cpuOfSharedThreads, groupSamples, type SampleGroup, sortByTime, subjectsOf } from '../sample-groups.ts';
 
 /** A track in the viewer: the samples of one thread and event. */
 export interface FirefoxThread {
@@ -26,41 +26,23 @@ export interface FirefoxThread {
  * Decides what becomes a thread of the file. Processes are ordered by their time, the busiest first. Within a process, threads of the timeline event come
  * before those of other events, main threads before the others, and then the busiest thread first.
  *
- * The idle task (tid 0) and unknown threads (−1) run on several CPUs at once, so they have a track per CPU.
+ * The idle task and unknown threads have a track per CPU: see {@link cpuOfSharedThreads}.
  */
 export function firefoxThreads(profile: Profile, samples: SampleTable): FirefoxThread[] {
-  const { events, processes, tasks, threads } = profile;
+  const { events, processes, threads } = profile;
   const timeline = findTimelineEvent(profile);
-  const groups = groupSamples(
-    samples,
-    (row) => tasks[samples.task[row]].thread,
-    (row) => (threads[tasks[samples.task[row]].thread].tid > 0 ? -1 : samples.cpu[row]),
-  );
-  sortByTime(groups, samples);
-  const rank = processRanks(profile, groups, timeline);
-  const isMain = ({ subject }: SampleGroup): boolean => threads[subject].tid === threads[subject].pid;
-  const processOf = ({ subject }: SampleGroup): number => threads[subject].process;
   // Where a recording has only times off the CPU, a track without the event's name would seem to show what ran.
   const isNamedAfterThread = ({ event }: SampleGroup): boolean => event === timeline && !events[event].isOffCpuTime;
-  groups.sort(
-    (a, b) =>
-      rank[processOf(a)] - rank[processOf(b)] ||
-      Number(b.event === timeline) - Number(a.event === timeline) ||
-      Number(isMain(b)) - Number(isMain(a)) ||
-      a.event - b.event ||
-      b.period - a.period,
-  );
-
   const pids = new NumberLabels();
   const pidOf = new Map<number, string>();
   const tids = new NumberLabels();
   const hasMain = new Set<number>();
-  return groups.map((group): FirefoxThread => {
+  return sortedGroups(profile, samples, timeline).map((group): FirefoxThread => {
     const thread = threads[group.subject];
     const { process } = thread;
     const pid = pidOf.get(process) ?? pids.next(thread.pid);
     pidOf.set(process, pid);
-    const isMainThread = isMain(group) && !hasMain.has(process);
+    const isMainThread = isMain(thread) && !hasMain.has(process);
     if (isMainThread) hasMain.add(process);
     const tid = tids.next(thread.tid);
     const name = threadName(thread, group.part);
@@ -75,6 +57,26 @@ export function firefoxThreads(profile: Profile, samples: SampleTable): FirefoxT
       isIdle: thread.tid === 0,
     };
   });
+}
+
+/** The samples of each thread and event, in the order of {@link firefoxThreads}. */
+function sortedGroups(profile: Profile, samples: SampleTable, timeline: number): SampleGroup[] {
+  const { threads } = profile;
+  const groups = groupSamples(samples, subjectsOf(profile, samples, 'thread'), cpuOfSharedThreads(profile, samples));
+  sortByTime(groups, samples);
+  const rank = processRanks(profile, groups, timeline);
+  return groups.sort(
+    (a, b) =>
+      rank[threads[a.subject].process] - rank[threads[b.subject].process] ||
+      Number(b.event === timeline) - Number(a.event === timeline) ||
+      Number(isMain(threads[b.subject])) - Number(isMain(threads[a.subject])) ||
+      a.event - b.event ||
+      b.period - a.period,
+  );
+}
+
+function isMain({ pid, tid }: ProfileThread): boolean {
+  return tid === pid;
 }
 
 /**

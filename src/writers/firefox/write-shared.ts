@@ -13,9 +13,10 @@ const MAX_INLINE_DEPTH = 255;
 /** Writes `libs`: binaries with their build ids. */
 export function writeLibs(out: JsonWriter, libs: readonly Mapping[], arch: string): void {
   const rows = libs.map((lib) => {
-    const name = libName(lib);
-    const ids = { breakpadId: breakpadId(lib.buildId), codeId: lib.buildId || null };
-    return `{"arch":${quotedJson(arch)},"name":${quotedJson(name)},"path":${quotedJson(lib.name)},"debugName":${quotedJson(name)},"debugPath":${quotedJson(lib.name)},"breakpadId":${quotedJson(ids.breakpadId)},"codeId":${ids.codeId === null ? 'null' : quotedJson(ids.codeId)}}`;
+    const name = quotedJson(libName(lib));
+    const path = quotedJson(lib.name);
+    const ids = `"breakpadId":${quotedJson(breakpadId(lib.buildId))},"codeId":${lib.buildId === '' ? 'null' : quotedJson(lib.buildId)}`;
+    return `{"arch":${quotedJson(arch)},"name":${name},"path":${path},"debugName":${name},"debugPath":${path},${ids}}`;
   });
   out.put(`\n"libs":[${rows.map((row) => `\n${row}`).join(',')}]`);
 }
@@ -33,7 +34,7 @@ export function breakpadId(buildId: string): string {
 
 /** Writes `shared`, the tables that all threads use. */
 export async function writeShared(out: JsonWriter, profile: Profile, tables: SharedTables): Promise<void> {
-  const { funcs, libs, nativeSymbols, sources, texts } = tables;
+  const { libs, texts } = tables;
   // All strings must be added before the list of strings is written.
   const resourceNames = libs.map((lib) => texts.literal(libName(lib)));
 
@@ -46,38 +47,58 @@ export async function writeShared(out: JsonWriter, profile: Profile, tables: Sha
   out.put('},\n');
   await writeFrames(out, profile, tables, frames);
 
-  out.put(`,\n"funcTable":{"length":${funcs.size}`);
-  const { words } = funcs;
-  await writeColumn(out, 'name', funcs.size, (row) => out.number(words[row * 3]));
-  await writeColumn(out, 'isJS', funcs.size, () => out.put('false'));
-  await writeColumn(out, 'relevantForJS', funcs.size, () => out.put('false'));
-  await writeColumn(out, 'resource', funcs.size, (row) => out.number(words[row * 3 + 2] - 1));
-  await writeColumn(out, 'source', funcs.size, (row) => putIndexOrNull(out, words[row * 3 + 1] - 1));
-  await writeColumn(out, 'lineNumber', funcs.size, (row) => putPositionOrNull(out, tables.funcLines[row]));
-  await writeColumn(out, 'columnNumber', funcs.size, () => out.put('null'));
-  await writeColumn(out, 'originalLocation', funcs.size, () => out.put('null'));
+  out.put(',\n');
+  await writeFuncs(out, tables);
+  out.put(',\n');
+  await writeResources(out, resourceNames);
+  out.put(',\n');
+  await writeNativeSymbols(out, tables);
+  out.put(',\n');
+  await writeSources(out, tables);
+  out.put(',\n"sourceLocationTable":{"length":0,"source":[],"line":[],"column":[]},\n"stringArray":');
+  await texts.write(out);
+  out.put('}');
+}
 
-  out.put(`},\n"resourceTable":{"length":${libs.length}`);
-  await writeColumn(out, 'name', libs.length, (row) => out.number(resourceNames[row]));
-  await writeColumn(out, 'host', libs.length, () => out.put('null'));
-  await writeColumn(out, 'type', libs.length, () => out.number(RESOURCE_LIBRARY));
+async function writeFuncs(out: JsonWriter, { funcs: { size, words }, funcLines }: SharedTables): Promise<void> {
+  out.put(`"funcTable":{"length":${size}`);
+  await writeColumn(out, 'name', size, (row) => out.number(words[row * 3]));
+  await writeColumn(out, 'isJS', size, () => out.put('false'));
+  await writeColumn(out, 'relevantForJS', size, () => out.put('false'));
+  await writeColumn(out, 'resource', size, (row) => out.number(words[row * 3 + 2] - 1));
+  await writeColumn(out, 'source', size, (row) => putIndexOrNull(out, words[row * 3 + 1] - 1));
+  await writeColumn(out, 'lineNumber', size, (row) => putPositionOrNull(out, funcLines[row]));
+  await writeColumn(out, 'columnNumber', size, () => out.put('null'));
+  await writeColumn(out, 'originalLocation', size, () => out.put('null'));
+  out.put('}');
+}
 
-  out.put(`},\n"nativeSymbols":{"length":${nativeSymbols.size}`);
-  await writeColumn(out, 'libIndex', nativeSymbols.size, (row) => out.number(nativeSymbols.words[row * 3]));
-  await writeColumn(out, 'address', nativeSymbols.size, (row) => out.number(nativeSymbols.words[row * 3 + 1]));
-  await writeColumn(out, 'name', nativeSymbols.size, (row) => out.number(nativeSymbols.words[row * 3 + 2]));
-  await writeColumn(out, 'functionSize', nativeSymbols.size, () => out.put('null'));
+/** @param names string indexes of the names of libraries */
+async function writeResources(out: JsonWriter, names: readonly number[]): Promise<void> {
+  out.put(`"resourceTable":{"length":${names.length}`);
+  await writeColumn(out, 'name', names.length, (row) => out.number(names[row]));
+  await writeColumn(out, 'host', names.length, () => out.put('null'));
+  await writeColumn(out, 'type', names.length, () => out.number(RESOURCE_LIBRARY));
+  out.put('}');
+}
 
-  out.put(`},\n"sources":{"length":${sources.length}`);
+async function writeNativeSymbols(out: JsonWriter, { nativeSymbols: { size, words } }: SharedTables): Promise<void> {
+  out.put(`"nativeSymbols":{"length":${size}`);
+  await writeColumn(out, 'libIndex', size, (row) => out.number(words[row * 3]));
+  await writeColumn(out, 'address', size, (row) => out.number(words[row * 3 + 1]));
+  await writeColumn(out, 'name', size, (row) => out.number(words[row * 3 + 2]));
+  await writeColumn(out, 'functionSize', size, () => out.put('null'));
+  out.put('}');
+}
+
+async function writeSources(out: JsonWriter, { sources }: SharedTables): Promise<void> {
+  out.put(`"sources":{"length":${sources.length}`);
   await writeColumn(out, 'id', sources.length, () => out.put('null'));
   await writeColumn(out, 'filename', sources.length, (row) => out.number(sources[row]));
   await writeColumn(out, 'startLine', sources.length, () => out.number(1));
   await writeColumn(out, 'startColumn', sources.length, () => out.number(1));
   await writeColumn(out, 'sourceMapURL', sources.length, () => out.put('null'));
   await writeColumn(out, 'content', sources.length, () => out.put('null'));
-
-  out.put('},\n"sourceLocationTable":{"length":0,"source":[],"line":[],"column":[]},\n"stringArray":');
-  await texts.write(out);
   out.put('}');
 }
 
