@@ -12,6 +12,8 @@ const place = (path: string, outcome: SearchedPlace['outcome'], more: Partial<Se
   uses: [],
   ...more,
 });
+/** With what belongs together on one line: texts are wrapped. */
+const unwrapped = (text: string): string => text.replace(/\n {17}/g, ' ');
 const counts = { allSamples: 1000, locations: 40, namedLocations: 12, lineLocations: 0, mayAskServers: true };
 
 it('the text about symbols mentions lines only if they were looked for', () => {
@@ -35,7 +37,7 @@ it('the text about symbols tells how to get the rest of split debug information'
     lineLocations: 40,
     places,
   };
-  expect(symbolsText([dso], 200)).toContain('what helps     for all inlined functions: give the directory of a.dwo with --debug-dir DIR');
+  expect(unwrapped(symbolsText([dso]))).toContain('what helps     for all inlined functions: give the directory of a.dwo with --debug-dir DIR');
   expect(symbolsText([{ ...dso, places: places.slice(0, 1) }])).not.toContain('what helps');
 });
 
@@ -104,10 +106,10 @@ it('the text about symbols calls files used by what they named', () => {
   const holds = { code: true, symbols: 'dynsym', debugInfo: true } as const;
   const taken = place('/opt/app/server', 'fits', { holds, uses: ['addresses', 'symbols', 'lines'], detail: 'and more' });
   const dso: DsoSymbols = { name: '/opt/app/server', kind: 'file', buildId: ID, samples: 1, unnamedSamples: 1, ...counts, places: [taken] };
-  const textOf = (found: Partial<DsoSymbols>): string => symbolsText([{ ...dso, ...found }], 300);
+  const textOf = (found: Partial<DsoSymbols>): string => unwrapped(symbolsText([{ ...dso, ...found }]));
   expect(textOf({ namedLocations: 0, lineLocations: 0 })).toContain(
-    '  not useful     /opt/app/server\n' +
-      '                 it names none of the addresses, and it has no lines for them; it has no symbols but those of dynamic linking (.dynsym); and more\n',
+    '  not useful     /opt/app/server ' +
+      'it names none of the addresses, and it has no lines for them; it has no symbols but those of dynamic linking (.dynsym); and more\n',
   );
   expect(textOf({ namedLocations: 3, lineLocations: 0 })).toContain('for addresses and functions; it has no lines for them; it has');
   expect(textOf({ namedLocations: 3, lineLocations: 3 })).toContain('for addresses, functions, files and lines; it has');

@@ -19,19 +19,21 @@ const LABELS: Readonly<Record<Exclude<Place['outcome'], 'fits'>, string>> = {
 };
 const USES: Readonly<Record<Place['uses'][number], readonly string[]>> = { addresses: ['addresses'], symbols: ['functions'], lines: ['files', 'lines'] };
 const LABEL_COLUMNS = 14;
+/** Where texts are wrapped. Paths never are. */
+const LINE_COLUMNS = 100;
+const TEXT_COLUMNS = LINE_COLUMNS - LABEL_COLUMNS - 3;
 
 /**
  * What `--explain-symbols` prints for each binary: how many of its addresses have names, which places were searched in which order and with what outcome, and,
  * if something is missing, what would help.
- * @param columns of the terminal; paths are never broken
  */
-export function symbolsText(dsos: readonly DsoSymbols[], columns = 100): string {
-  const parts = dsos.map((dso) => dsoLines(dso, dsos, columns).map(printable).join('\n'));
+export function symbolsText(dsos: readonly DsoSymbols[]): string {
+  const parts = dsos.map((dso) => dsoLines(dso, dsos).map(printable).join('\n'));
   const head = `symbols of ${dsos.length} ${dsos.length === 1 ? 'binary' : 'binaries'}, the most sampled first`;
   return `${[head, ...parts].join('\n\n')}\n`;
 }
 
-function dsoLines(dso: DsoSymbols, dsos: readonly DsoSymbols[], columns: number): string[] {
+function dsoLines(dso: DsoSymbols, dsos: readonly DsoSymbols[]): string[] {
   const { name, buildId, samples, allSamples, locations, namedLocations, lineLocations, places } = dso;
   const percent = allSamples === 0 ? 0 : (100 * samples) / allSamples;
   const share = samples === 0 ? 'no samples of its own, callers only' : `${percent.toFixed(1)} % of the samples (${samples})`;
@@ -48,10 +50,10 @@ function dsoLines(dso: DsoSymbols, dsos: readonly DsoSymbols[], columns: number)
     lines.push(entry(label === before ? '' : label, place.place));
     before = label;
     const detail = detailOf(place, found.uses);
-    if (detail !== '') lines.push(...wordWrap(detail, columns - LABEL_COLUMNS - 3).map((line) => entry('', line)));
+    if (detail !== '') lines.push(...wordWrap(detail, TEXT_COLUMNS).map((line) => entry('', line)));
   }
   const help = symbolHelp(dso, dsos, COMMAND_LINE_OPTIONS);
-  if (help !== '') lines.push(...wordWrap(help, columns - LABEL_COLUMNS - 3).map((line, i) => entry(i === 0 ? 'what helps' : '', line)));
+  if (help !== '') lines.push(...wordWrap(help, TEXT_COLUMNS).map((line, i) => entry(i === 0 ? 'what helps' : '', line)));
   return lines;
 }
 
