@@ -56,7 +56,7 @@ export function checkConflicts(conversions: readonly Conversion[], args: Argumen
 }
 
 function checkHarm(path: string, { output, conversion }: WrittenFile, read: FilesRead): void {
-  const harm = read.conflictOfWriting(path, !output.isChosen);
+  const harm = read.conflictOfWriting(path, { isNamed: !output.isChosen });
   if (harm !== undefined) throw new PerfconvError('usage', harmText(path, output.isChosen, conversion.inputs[0], harm));
 }
 
@@ -70,7 +70,7 @@ export function checkPrinting(inputs: readonly string[], args: Arguments, termin
 
 function checkRedirection(read: FilesRead, { stdout }: Pick<Terminal, 'stdout'>): void {
   const identity = redirectedIdentity(stdout);
-  const harm = identity === undefined ? undefined : read.harmOfOverwriting(identity, false);
+  const harm = identity === undefined ? undefined : read.harmOfOverwriting(identity, { isNamed: false });
   if (harm !== undefined) throw new PerfconvError('usage', `standard output would ${harm}`);
 }
 

@@ -10,6 +10,11 @@ interface FileRead {
   readonly fullPhrase: string;
 }
 
+interface Naming {
+  /** Whether the text names the input, which is not necessary if there is only one. Default: yes. */
+  readonly isNamed?: boolean;
+}
+
 /**
  * Files that are read, which no output may replace: inputs, the files in those that are directories, and symbol files. A file is recognized under all of its
  * names. Nothing is opened.
@@ -40,10 +45,9 @@ export class FilesRead {
 
   /**
    * What writing a file at this path would do to the files that are read, such as `overwrite the input perf.data`; undefined if it does no harm.
-   * @param isNamed whether the text names the input, which is not necessary if there is only one
    */
-  conflictOfWriting(path: string, isNamed = true): string | undefined {
-    const harm = this.harmOfOverwriting(identityOf(path), isNamed);
+  conflictOfWriting(path: string, naming: Naming = {}): string | undefined {
+    const harm = this.harmOfOverwriting(identityOf(path), naming);
     if (harm !== undefined) return harm;
     const target = targetOf(path);
     const directory = this.#directories.get(identityOf(dirname(target)));
@@ -51,7 +55,7 @@ export class FilesRead {
   }
 
   /** Like {@link conflictOfWriting}, for an existing file, given by its identity. */
-  harmOfOverwriting(identity: string, isNamed = true): string | undefined {
+  harmOfOverwriting(identity: string, { isNamed = true }: Naming = {}): string | undefined {
     const file = this.#files.get(identity);
     return file && `overwrite ${isNamed ? file.fullPhrase : file.phrase}`;
   }
