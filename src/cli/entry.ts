@@ -1,7 +1,7 @@
 import { runInThread } from '../host/program/work-thread.ts';
 import { withTheirBytes } from '../host/system/system-path.ts';
 import { printInternalError, printMessage } from './printing/standard-error.ts';
-import { EXIT_FAILED } from './printing/terminal.ts';
+import { EXIT_FAILED } from './run/exit-status.ts';
 import { runProgram } from './run-program.ts';
 
 /** Requests that are answered faster than a thread starts. */

@@ -2,7 +2,8 @@ import { PerfconvError } from '../base/problems/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { printInternalError } from './printing/standard-error.ts';
 import { standardOutput } from './printing/standard-output.ts';
-import { EXIT_DONE, EXIT_FAILED, type Terminal } from './printing/terminal.ts';
+import type { Terminal } from './printing/terminal.ts';
+import { EXIT_DONE, EXIT_FAILED } from './run/exit-status.ts';
 import { reportFailure } from './run/failures.ts';
 
 /**

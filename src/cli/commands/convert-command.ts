@@ -3,17 +3,18 @@ import { PerfconvError } from '../../base/problems/errors.ts';
 import { statNow } from '../../host/system/stat-now.ts';
 import { systemPath } from '../../host/system/system-path.ts';
 import { convert } from '../../pipeline/convert.ts';
-import { FORMATS, type Format } from '../../pipeline/formats.ts';
+import { FORMATS } from '../../pipeline/formats.ts';
 import type { WriteOptions } from '../../pipeline/write-profile.ts';
 import type { Arguments } from '../command-line/arguments.ts';
 import { COMMANDS } from '../command-line/commands.ts';
 import { didYouMean } from '../command-line/did-you-mean.ts';
 import { type Conversion, checkConflicts, checkDistinct, checkTerminal } from '../plans/output-conflicts.ts';
 import { planOutputs } from '../plans/outputs.ts';
-import { planReading, type ReadingPlan, readOptions } from '../plans/reading.ts';
+import { optionsByPlan, planReading, type ReadingPlan } from '../plans/reading.ts';
 import { checkSymbolPaths } from '../plans/symbol-paths.ts';
 import { planWriting, reportPackedTables, reportUnusedOptions } from '../plans/writing.ts';
-import { EXIT_DONE, EXIT_FAILED, type Terminal } from '../printing/terminal.ts';
+import type { Terminal } from '../printing/terminal.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../run/exit-status.ts';
 import { inputsOf, Run } from '../run/run.ts';
 import { convertMerged } from './convert-merged.ts';
 
@@ -23,7 +24,7 @@ export async function runConvert(args: Arguments, terminal: Terminal): Promise<n
   checkNoCommand(args.inputs[0]);
   checkNoFormats(inputs);
   const outputs = args.texts('output');
-  const format = readFormat(args);
+  const format = args.choice('format', FORMATS);
   const reading = planReading(args, terminal);
   const writing = planWriting(args);
   const isMerging = inputs.length > 1 && outputs.length > 0;
@@ -58,7 +59,7 @@ interface ConversionPlan {
 }
 
 async function convertTo({ inputs, outputs: planned }: Conversion, { reading, writing, args, terminal, isOneOfSeveral }: ConversionPlan): Promise<number> {
-  const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(reading, input, diagnostics), { isOneOfSeveral });
+  const run = new Run(inputs, args, terminal, { optionsOf: optionsByPlan(reading), isOneOfSeveral });
   return run.complete(async () => {
     reportUnusedOptions(planned, args, run.diagnostics);
     reportPackedTables(planned, run.diagnostics);
@@ -89,10 +90,6 @@ function checkNoCommand(word: string | undefined): void {
 function checkNoFormats(inputs: readonly string[]): void {
   const format = inputs.find((word) => FORMATS.some((name) => name === word) && !existsSync(systemPath(word)));
   if (format !== undefined) throw new PerfconvError('usage', `there is no file ${format}; for the format, give -t ${format}`);
-}
-
-function readFormat(args: Arguments): Format | undefined {
-  return args.choice('format', FORMATS);
 }
 
 /** @throws PerfconvError `io` if the path cannot be looked up: the output could not be written either */

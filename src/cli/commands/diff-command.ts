@@ -5,7 +5,7 @@ import { type DiffSide, readForDiff, writeDiff } from '../../pipeline/diff.ts';
 import { REPORT_DEMANGLE } from '../../pipeline/report.ts';
 import type { Arguments } from '../command-line/arguments.ts';
 import { checkPrinting } from '../plans/output-conflicts.ts';
-import { planReading, readOptions } from '../plans/reading.ts';
+import { optionsByPlan, planReading } from '../plans/reading.ts';
 import { checkSymbolPaths } from '../plans/symbol-paths.ts';
 import { outputColors } from '../printing/colors.ts';
 import { tableOptions, untilReaderIsGone } from '../printing/printed-tables.ts';
@@ -31,7 +31,7 @@ export async function runDiff(args: Arguments, terminal: Terminal): Promise<numb
   checkPrinting(inputs, args, terminal);
   checkSymbolPaths(args, terminal);
   const stdout = standardOutput(terminal, options.layout === 'text');
-  const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(plan, input, diagnostics));
+  const run = new Run(inputs, args, terminal, { optionsOf: optionsByPlan(plan) });
   return run.complete(() =>
     untilReaderIsGone(async () => {
       const sides: DiffSide[] = [];

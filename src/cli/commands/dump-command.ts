@@ -8,7 +8,7 @@ import { inputsOf, Run } from '../run/run.ts';
 
 /** `perfconv dump`. */
 export async function runDump(args: Arguments, terminal: Terminal): Promise<number> {
-  const run = new Run(inputsOf(args), args, terminal, () => ({}));
+  const run = new Run(inputsOf(args), args, terminal, { optionsOf: () => ({}) });
   checkPrinting(run.inputs, args, terminal);
   const types = args.choices('type', RECORD_TYPES);
   const stdout = standardOutput(terminal);

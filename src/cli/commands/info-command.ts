@@ -11,13 +11,10 @@ import { inputsOf, Run } from '../run/run.ts';
 
 /** `perfconv info`. What is damaged or missing is part of its result. */
 export async function runInfo(args: Arguments, terminal: Terminal): Promise<number> {
-  const run = new Run(
-    inputsOf(args),
-    args,
-    terminal,
-    ({ modifiedNs }) => ({ availableMemory: availableMemory(), anonymous: args.flag('anonymous'), ...(modifiedNs !== undefined && { modifiedNs }) }),
-    { hasFindingsInResult: true },
-  );
+  const run = new Run(inputsOf(args), args, terminal, {
+    optionsOf: ({ modifiedNs }) => ({ availableMemory: availableMemory(), anonymous: args.flag('anonymous'), ...(modifiedNs !== undefined && { modifiedNs }) }),
+    hasFindingsInResult: true,
+  });
   checkPrinting(run.inputs, args, terminal);
   const stdout = standardOutput(terminal, !args.flag('json'));
   return run.complete(async () => {

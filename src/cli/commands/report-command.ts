@@ -3,7 +3,7 @@ import { REPORT_KEYS, TREE_LEVELS } from '../../pipeline/choices.ts';
 import { needsOfReport, REPORT_DEMANGLE, report, writeReport } from '../../pipeline/report.ts';
 import type { Arguments } from '../command-line/arguments.ts';
 import { checkDistinct, checkPrinting } from '../plans/output-conflicts.ts';
-import { planReading, readOptions } from '../plans/reading.ts';
+import { optionsByPlan, planReading } from '../plans/reading.ts';
 import { checkSymbolPaths } from '../plans/symbol-paths.ts';
 import { outputColors } from '../printing/colors.ts';
 import { tableOptions, untilReaderIsGone } from '../printing/printed-tables.ts';
@@ -30,7 +30,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   if (inputs.length > 1) checkDistinct(inputs, terminal);
   checkSymbolPaths(args, terminal);
   const stdout = standardOutput(terminal, options.layout === 'text');
-  const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(plan, input, diagnostics));
+  const run = new Run(inputs, args, terminal, { optionsOf: optionsByPlan(plan) });
   return run.complete(() =>
     untilReaderIsGone(async () => {
       if (inputs.length === 1) {

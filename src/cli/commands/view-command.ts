@@ -9,7 +9,7 @@ import type { ReadProfileOptions } from '../../pipeline/read-profile.ts';
 import type { WriteOptions } from '../../pipeline/write-profile.ts';
 import type { Arguments } from '../command-line/arguments.ts';
 import { checkDistinct, checkPrinting } from '../plans/output-conflicts.ts';
-import { planReading, type ReadingPlan, readOptions } from '../plans/reading.ts';
+import { optionsByPlan, planReading, type ReadingPlan } from '../plans/reading.ts';
 import { checkSymbolPaths } from '../plans/symbol-paths.ts';
 import { planPage } from '../plans/writing.ts';
 import { redrawLine } from '../printing/standard-error.ts';
@@ -34,7 +34,7 @@ export async function runView(args: Arguments, terminal: Terminal): Promise<numb
   // Before the work, so that a port that is in use is reported at once.
   const server = await PageServer.open(port ?? 0, port === undefined ? LOOPBACK : `--port ${port}`);
   try {
-    const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(reading, input, diagnostics));
+    const run = new Run(inputs, args, terminal, { optionsOf: optionsByPlan(reading) });
     let page: KeptPage | undefined;
     const status = await run.complete(async () => {
       page = await makePage(run, reading, writing);

@@ -78,8 +78,10 @@ export function splitEvents(text: string): string[] {
   return text.match(/(?:[^,/]|\/[^/]*\/?)+|(?<=^|,)(?=,|$)/g) ?? [''];
 }
 
-/** The pipeline's options for reading one input. */
-export function readOptions({ filter, naming, symbols }: ReadingPlan, input: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
-  const { modifiedNs, kcoreDir } = input;
-  return { availableMemory: availableMemory(), ...symbolSources(input, diagnostics, symbols), ...naming, filter, modifiedNs, kcoreDir };
+/** The pipeline's options for reading each of the inputs. */
+export function optionsByPlan({ filter, naming, symbols }: ReadingPlan): (input: OpenInput, diagnostics: Diagnostics) => ReadProfileOptions {
+  return (input, diagnostics) => {
+    const { modifiedNs, kcoreDir } = input;
+    return { availableMemory: availableMemory(), ...symbolSources(input, diagnostics, symbols), ...naming, filter, modifiedNs, kcoreDir };
+  };
 }

@@ -50,6 +50,6 @@ function labelOf(option: string, path: string): string {
 
 function warn(message: string, args: Arguments, terminal: Terminal): void {
   if (args.flag('quiet')) return;
-  const lines = summaryLines([{ code: 'symbol-path', severity: 'warning', message, count: 1, firstOffset: undefined }], false);
+  const lines = summaryLines([{ code: 'symbol-path', severity: 'warning', message, count: 1, firstOffset: undefined }]);
   for (const line of lines) printMessage(terminal, `perfconv: ${line}`);
 }

@@ -25,7 +25,7 @@ export function infoText(info: RecordingInfo, { verbose, heading }: InfoTextOpti
     ['Records', recordLines(info)],
     ['BPF programs', bpfLines(info, verbose)],
     ['Build ids', list(info.buildIds, verbose, ({ file, buildId }) => `  ${buildId.padEnd(40)}  ${file}`)],
-    ['Findings', summaryLines(info.diagnostics, true).flatMap((line) => wrapped('  ', line))],
+    ['Findings', summaryLines(info.diagnostics).flatMap((line) => wrapped('  ', line))],
   ];
   const parts = sections.filter(([, lines]) => lines.length > 0).map(([title, lines]) => [heading(title), ...lines.map(printable)].join('\n'));
   return `${parts.join('\n\n')}\n`;

@@ -9,11 +9,14 @@ export function errorText(error: PerfconvError, input: string | undefined): stri
   return isAboutInput ? `${displayName(input)}: ${error.message}` : error.message.replace(/^-: /, `${displayName(STANDARD_STREAM)}: `);
 }
 
-/** Findings as lines, one for each kind. Notes are left out unless asked for. */
-export function summaryLines(diagnostics: readonly Diagnostic[], withNotes: boolean): string[] {
-  return diagnostics
-    .filter(({ severity }) => withNotes || severity !== 'info')
-    .map((diagnostic) => `${LABELS[diagnostic.severity]}: ${diagnosticText(diagnostic)}`);
+/** Findings as lines, one for each kind. */
+export function summaryLines(diagnostics: readonly Diagnostic[]): string[] {
+  return diagnostics.map((diagnostic) => `${LABELS[diagnostic.severity]}: ${diagnosticText(diagnostic)}`);
+}
+
+/** What is worth reporting even to those who did not ask for details. */
+export function withoutNotes(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity }) => severity !== 'info');
 }
 
 /** What `--quiet` still reports: data loss, in one line; no line if no data was lost. */

@@ -7,10 +7,3 @@ export interface Terminal {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
 }
-
-/** Exit statuses. */
-export const EXIT_DONE = 0;
-export const EXIT_FAILED = 1;
-export const EXIT_USAGE = 2;
-/** Data was lost, and `--strict` was given. */
-export const EXIT_LOSS = 3;

@@ -3,7 +3,8 @@ import { refusalOf } from '../../host/system/io-error.ts';
 import { errorText } from '../printing/messages.ts';
 import { printMessage } from '../printing/standard-error.ts';
 import { isReaderGone } from '../printing/standard-output.ts';
-import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from '../printing/terminal.ts';
+import type { Terminal } from '../printing/terminal.ts';
+import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from './exit-status.ts';
 
 /**
  * Reports in one line why work failed. It is not a failure if the reader of standard output has gone.

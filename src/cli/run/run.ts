@@ -15,9 +15,10 @@ import type { DsoSymbols } from '../../naming/dso-symbols.ts';
 import type { ReadProfileOptions } from '../../pipeline/read-profile.ts';
 import type { Arguments } from '../command-line/arguments.ts';
 import type { PlannedOutput } from '../plans/outputs.ts';
-import { displayName, lossLines, summaryLines } from '../printing/messages.ts';
+import { displayName, lossLines, summaryLines, withoutNotes } from '../printing/messages.ts';
 import { printMessage, redrawLine } from '../printing/standard-error.ts';
-import { EXIT_DONE, EXIT_FAILED, EXIT_LOSS, EXIT_USAGE, type Terminal } from '../printing/terminal.ts';
+import type { Terminal } from '../printing/terminal.ts';
+import { EXIT_DONE, EXIT_FAILED, EXIT_LOSS, EXIT_USAGE } from './exit-status.ts';
 import { reportFailure } from './failures.ts';
 import { inputLabels } from './input-labels.ts';
 import { OpenOutputs } from './open-outputs.ts';
@@ -27,11 +28,22 @@ export function inputsOf(args: Arguments): readonly string[] {
   return args.inputs.length > 0 ? args.inputs : [DEFAULT_RECORDING];
 }
 
-export interface RunSettings {
+export interface RunSettings<Options> {
+  /** The library's options for an open input. @param diagnostics gets what is found while it is read */
+  readonly optionsOf: (input: OpenInput, diagnostics: Diagnostics) => Options;
   /** Whether other inputs are converted before or after this one, each by itself: then findings name the input. */
   readonly isOneOfSeveral?: boolean;
   /** Whether the command prints the findings as part of its result: then they are not reported on standard error. */
   readonly hasFindingsInResult?: boolean;
+}
+
+/** What the reports of some work are about. */
+interface Reported {
+  /** The input that is read; undefined if there are several. */
+  readonly input: string | undefined;
+  readonly diagnostics: Diagnostics;
+  /** Whether findings name the input, which is not clear otherwise. Failures always do. */
+  readonly isNamed: boolean;
 }
 
 /** An input that is open. */
@@ -53,24 +65,15 @@ export class Run<Options extends object> {
   readonly diagnostics = new Diagnostics(COMMAND_LINE_OPTIONS);
   readonly #args: Arguments;
   readonly #terminal: Terminal;
-  readonly #optionsOf: (input: OpenInput, diagnostics: Diagnostics) => Options;
-  readonly #settings: RunSettings;
+  readonly #settings: RunSettings<Options>;
   #outputs: OpenOutputs | undefined;
   /** How the reading of each of several inputs ended. */
   readonly #statuses: number[] = [];
 
-  /** @param optionsOf the library's options for an open input */
-  constructor(
-    inputs: readonly string[],
-    args: Arguments,
-    terminal: Terminal,
-    optionsOf: (input: OpenInput, diagnostics: Diagnostics) => Options,
-    settings: RunSettings = {},
-  ) {
+  constructor(inputs: readonly string[], args: Arguments, terminal: Terminal, settings: RunSettings<Options>) {
     this.inputs = inputs;
     this.#args = args;
     this.#terminal = terminal;
-    this.#optionsOf = optionsOf;
     this.#settings = settings;
   }
 
@@ -80,7 +83,8 @@ export class Run<Options extends object> {
    */
   async complete(work: () => Promise<void>): Promise<number> {
     const input = this.inputs.length === 1 ? this.inputs[0] : undefined;
-    const status = await this.#reporting(input, this.diagnostics, this.#settings.isOneOfSeveral ?? false, () => this.#untilSignal(work));
+    const about = { input, diagnostics: this.diagnostics, isNamed: this.#settings.isOneOfSeveral ?? false };
+    const status = await this.#reporting(about, () => this.#untilSignal(work));
     if (this.#statuses.some(isFailure)) return EXIT_FAILED;
     return [status, ...this.#statuses].find((one) => one !== EXIT_DONE) ?? EXIT_DONE;
   }
@@ -124,7 +128,7 @@ export class Run<Options extends object> {
   /** Reads one of several inputs. @returns whether it was read; a failure has been reported */
   async #readOne(input: string, use: (recording: ReadInput<Options>) => Promise<unknown>): Promise<boolean> {
     const diagnostics = new Diagnostics(COMMAND_LINE_OPTIONS);
-    const status = await this.#reporting(input, diagnostics, true, async () => {
+    const status = await this.#reporting({ input, diagnostics, isNamed: true }, async () => {
       await this.#read(input, diagnostics, use);
     });
     this.#statuses.push(status);
@@ -163,7 +167,7 @@ export class Run<Options extends object> {
    * it.
    * @returns the exit status
    */
-  async #reporting(input: string | undefined, diagnostics: Diagnostics, isNamed: boolean, work: () => Promise<void>): Promise<number> {
+  async #reporting({ input, diagnostics, isNamed }: Reported, work: () => Promise<void>): Promise<number> {
     const lossStatus = (): number | undefined => (this.#args.flag('strict') && diagnostics.hasLoss ? EXIT_LOSS : undefined);
     try {
       await work();
@@ -181,7 +185,7 @@ export class Run<Options extends object> {
   #reportFindings(diagnostics: Diagnostics, input: string | undefined): void {
     if (this.#settings.hasFindingsInResult) return;
     const found = diagnostics.list();
-    const lines = this.#args.flag('quiet') ? lossLines(found) : summaryLines(found, this.#args.flag('verbose'));
+    const lines = this.#args.flag('quiet') ? lossLines(found) : summaryLines(this.#args.flag('verbose') ? found : withoutNotes(found));
     const prefix = input === undefined ? 'perfconv' : `perfconv: ${displayName(input)}`;
     for (const line of lines) printMessage(this.#terminal, `${prefix}: ${line}`);
   }
@@ -221,7 +225,7 @@ export class Run<Options extends object> {
     let dsos: readonly DsoSymbols[] | undefined;
     try {
       const options = {
-        ...this.#optionsOf(opened, diagnostics),
+        ...this.#settings.optionsOf(opened, diagnostics),
         ...(bar && { onProgress: (position: number) => bar.update(position) }),
         ...(this.#isAsked('explain-symbols') && {
           onSymbols: (found: readonly DsoSymbols[]) => {
