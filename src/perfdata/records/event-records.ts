@@ -1,8 +1,13 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
-import { bytes, fieldsOverrun, list, RECORD_HEADER_BYTES, RecordLayout, rest } from '../../base/bytes/record-layout.ts';
+import { bytes, fieldsOverrun, list, RECORD_HEADER_BYTES, RecordLayout, rest, text } from '../../base/bytes/record-layout.ts';
 import { type AttrWithIds, PERF_ATTR_SIZE_VER0, readAttr, readIds } from '../attr.ts';
 
 // Records of the perf tool that describe events, used both to read a recording and to show single records. Source: as in tool-records.ts.
+
+/** The name of the events with a config, before Linux 3.11. perf shortens the record to the length of the name; its struct has space for 64 bytes. */
+export const EVENT_TYPE = new RecordLayout({ eventId: 'u64', name: text() });
+/** The formats of tracepoints, which follow the record. */
+export const TRACING_DATA = new RecordLayout({ dataSize: 'u32' });
 
 /** Something about an event that its attr does not say: what it is, and the event's id. A value follows. */
 export const EVENT_UPDATE = new RecordLayout({ updateType: 'u64', id: 'u64' });

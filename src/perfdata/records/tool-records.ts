@@ -3,6 +3,7 @@ import { bytes, fieldsOverrun, list, padding, RecordLayout, rest, text, type Val
 import * as abi from '../constants.ts';
 import { type CpuMap, readCpuMap } from './cpu-map.ts';
 import {
+  EVENT_TYPE,
   EVENT_UPDATE,
   HEADER_FEATURE,
   ID_INDEX,
@@ -11,6 +12,7 @@ import {
   PERF_EVENT_UPDATE_SCALE,
   PERF_EVENT_UPDATE_UNIT,
   readHeaderAttr,
+  TRACING_DATA,
 } from './event-records.ts';
 import { type FieldsReader, mapped, plain, type RecordKind } from './kernel-records.ts';
 import { BUILD_ID, readBuildId } from './mapping-records.ts';
@@ -19,9 +21,6 @@ import { BUILD_ID, readBuildId } from './mapping-records.ts';
 // files. Names as in kernel-records.ts.
 
 const EMPTY = new RecordLayout({});
-/** Old perf shortens the record to the length of the name; its struct has space for 64 bytes. */
-const EVENT_TYPE = new RecordLayout({ eventId: 'u64', name: text() });
-const TRACING_DATA = new RecordLayout({ dataSize: 'u32' });
 const AUXTRACE_INFO = new RecordLayout({ auxtraceType: 'u32', reserved: padding(4), priv: rest('u64') });
 const AUXTRACE = new RecordLayout({ auxSize: 'u64', auxOffset: 'u64', reference: 'u64', idx: 'u32', tid: 'i32', cpu: 'i32' });
 const AUXTRACE_ERROR = new RecordLayout({ errorType: 'u32', code: 'u32', cpu: 'i32', pid: 'i32', tid: 'i32', format: 'u32', ip: 'u64', rest: bytes() });

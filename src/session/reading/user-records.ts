@@ -7,6 +7,7 @@ import { type Features, readFeature } from '../../perfdata/features.ts';
 import type { RecordCursor } from '../../perfdata/record-cursor.ts';
 import { readCpuMap } from '../../perfdata/records/cpu-map.ts';
 import {
+  EVENT_TYPE,
   EVENT_UPDATE,
   HEADER_FEATURE,
   ID_INDEX,
@@ -15,6 +16,7 @@ import {
   ID_INDEX_GUEST_BYTES,
   PERF_EVENT_UPDATE_NAME,
   readHeaderAttr,
+  TRACING_DATA,
 } from '../../perfdata/records/event-records.ts';
 import { BUILD_ID, type BuildIdRecord, readBuildId } from '../../perfdata/records/mapping-records.ts';
 import type { EventList } from '../events/events.ts';
@@ -50,27 +52,18 @@ export class UserRecordReader {
       return;
     }
     switch (type) {
-      case abi.PERF_RECORD_HEADER_ATTR: {
-        const added = readHeaderAttr(view, at, end);
-        if (typeof added !== 'string') this.#events.add(added);
-        else this.#diagnostics.add('bad-record', 'loss', `PERF_RECORD_HEADER_ATTR: ${added}; it is skipped`, fileOffset);
+      case abi.PERF_RECORD_HEADER_ATTR:
+        this.#readAttr(record);
         return;
-      }
       case abi.PERF_RECORD_ID_INDEX:
         this.#readIdIndex(record);
         return;
-      case abi.PERF_RECORD_CPU_MAP: {
-        const map = readCpuMap(view, at + RECORD_HEADER_BYTES, end);
-        if (typeof map !== 'string') this.cpus.noteMap(map);
-        else this.#diagnostics.add('bad-cpu-map', 'info', `PERF_RECORD_CPU_MAP: ${map}; it is skipped`, fileOffset);
+      case abi.PERF_RECORD_CPU_MAP:
+        this.#readCpuMap(record);
         return;
-      }
-      case abi.PERF_RECORD_EVENT_UPDATE: {
-        if (view.u64(at + EVENT_UPDATE.at.updateType) !== PERF_EVENT_UPDATE_NAME) return;
-        const name = view.text(at + EVENT_UPDATE.minBytes, end);
-        this.#events.applyName(view.u64(at + EVENT_UPDATE.at.id), withinLimit(name, EVENT_LIMIT, abi.recordTypeName(type), fileOffset, this.#diagnostics));
+      case abi.PERF_RECORD_EVENT_UPDATE:
+        this.#readUpdate(record);
         return;
-      }
       case abi.PERF_RECORD_HEADER_FEATURE: {
         const bytes = view.bytes.slice(at + HEADER_FEATURE.at.data, end);
         // An empty one marks the end of the features.
@@ -96,6 +89,25 @@ export class UserRecordReader {
           reportUnknownRecord(type, fileOffset, this.#diagnostics);
         }
     }
+  }
+
+  #readAttr({ view, offset, size, fileOffset }: RecordCursor): void {
+    const added = readHeaderAttr(view, offset, offset + size);
+    if (typeof added !== 'string') this.#events.add(added);
+    else this.#diagnostics.add('bad-record', 'loss', `PERF_RECORD_HEADER_ATTR: ${added}; it is skipped`, fileOffset);
+  }
+
+  #readCpuMap({ view, offset, size, fileOffset }: RecordCursor): void {
+    const map = readCpuMap(view, offset + RECORD_HEADER_BYTES, offset + size);
+    if (typeof map !== 'string') this.cpus.noteMap(map);
+    else this.#diagnostics.add('bad-cpu-map', 'info', `PERF_RECORD_CPU_MAP: ${map}; it is skipped`, fileOffset);
+  }
+
+  /** Reads the name of an event. Units, scales and CPUs are not used. */
+  #readUpdate({ view, offset, size, type, fileOffset }: RecordCursor): void {
+    if (view.u64(offset + EVENT_UPDATE.at.updateType) !== PERF_EVENT_UPDATE_NAME) return;
+    const name = view.text(offset + EVENT_UPDATE.minBytes, offset + size);
+    this.#events.applyName(view.u64(offset + EVENT_UPDATE.at.id), withinLimit(name, EVENT_LIMIT, abi.recordTypeName(type), fileOffset, this.#diagnostics));
   }
 
   #readIdIndex({ view, offset, size }: RecordCursor): void {
@@ -124,7 +136,8 @@ const FIXED_BYTES: Readonly<Record<number, number>> = {
   [abi.PERF_RECORD_EVENT_UPDATE]: EVENT_UPDATE.minBytes,
   [abi.PERF_RECORD_HEADER_FEATURE]: HEADER_FEATURE.minBytes,
   [abi.PERF_RECORD_HEADER_BUILD_ID]: BUILD_ID.minBytes,
-  [abi.PERF_RECORD_HEADER_EVENT_TYPE]: 16,
-  [abi.PERF_RECORD_HEADER_TRACING_DATA]: 12,
-  [abi.PERF_RECORD_AUXTRACE]: 16,
+  [abi.PERF_RECORD_HEADER_EVENT_TYPE]: EVENT_TYPE.minBytes,
+  [abi.PERF_RECORD_HEADER_TRACING_DATA]: TRACING_DATA.minBytes,
+  // Of this one, only the size of the trace after it is read, which comes first.
+  [abi.PERF_RECORD_AUXTRACE]: RECORD_HEADER_BYTES + 8,
 };
