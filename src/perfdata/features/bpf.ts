@@ -143,60 +143,95 @@ const MAX_FILE_NAMES = 256;
 /** The struct up to the sizes of the code: all that the first kernels with it wrote. */
 const MIN_INFO_BYTES = 24;
 
-/** Sizes of the struct and of the data, which arrays are there, the struct, the data. */
+/** Reads the sizes of the struct and of the data, which arrays are there, the struct, the data. */
 function readProgram(section: SectionReader): BpfProgram {
-  const infoBytes = section.u32();
-  const dataBytes = section.u32();
-  section.u64();
-  if (infoBytes < MIN_INFO_BYTES) throw new PerfconvError('damaged', 'bpf_prog_info is too small');
-  const { view } = section;
-  const at = section.skip(infoBytes);
-  const data = section.skip(dataBytes);
-  // Older kernels wrote less: fields that their struct does not have are 0.
-  const u32At = (offset: number): number => (offset + 4 <= infoBytes ? view.u32(at + offset) : 0);
-  const arrayAt = (offset: number, count: number, bytesEach: number): number => {
-    const start = offset + 8 <= infoBytes ? view.u64(at + offset) : 0;
-    return start + count * bytesEach <= dataBytes ? data + start : -1;
-  };
-  const tagAt = (offset: number): string => hexOf(view.bytes.subarray(offset, offset + TAG_BYTES));
-
-  const count = Math.min(u32At(INFO.functionCount), u32At(INFO.functionSizeCount));
-  const addresses = arrayAt(INFO.functionAddresses, count, 8);
-  const sizes = arrayAt(INFO.functionSizes, count, 4);
-  const tags = u32At(INFO.functionTagCount) === count ? arrayAt(INFO.functionTags, count, TAG_BYTES) : -1;
-  // struct bpf_func_info: insn_off, type_id.
-  const funcInfoBytes = u32At(INFO.funcInfoBytes);
-  const hasTypes = u32At(INFO.funcInfoCount) === count && funcInfoBytes >= FUNC_INFO_BYTES;
-  const types = hasTypes ? arrayAt(INFO.funcInfo, count, funcInfoBytes) : -1;
-  const functions: BpfFunction[] = [];
-  for (let i = 0; i < count && addresses >= 0 && sizes >= 0; i++) {
-    functions.push({
-      address: view.big(addresses + i * 8),
-      sizeBytes: view.u32(sizes + i * 4),
-      ...(tags >= 0 && { tag: tagAt(tags + i * TAG_BYTES) }),
-      typeId: types < 0 ? 0 : view.u32(types + i * funcInfoBytes + 4),
-    });
-  }
-  const lineCount = u32At(INFO.lineInfoCount);
-  const lineBytes = u32At(INFO.lineInfoBytes);
-  const hasLines = lineCount > 0 && lineCount === u32At(INFO.jitedLineInfoCount) && lineBytes >= LINE_INFO_BYTES && u32At(INFO.jitedLineInfoBytes) === 8;
-  const lineInfo = hasLines ? arrayAt(INFO.lineInfo, lineCount, lineBytes) : -1;
-  const lineAddresses = hasLines ? arrayAt(INFO.jitedLineInfo, lineCount, 8) : -1;
-  const lines = lineInfo >= 0 && lineAddresses >= 0 ? readLines(view, lineAddresses, lineInfo, lineBytes, lineCount) : undefined;
+  const info = new ProgramInfo(section);
+  const lines = linesOf(info);
   return {
-    id: u32At(INFO.id),
-    type: u32At(INFO.type),
-    name: INFO.name + NAME_BYTES <= infoBytes ? view.text(at + INFO.name, at + INFO.name + NAME_BYTES) : '',
-    tag: tagAt(at + INFO.tag),
-    functions,
-    jitedBytes: u32At(INFO.jitedBytes),
-    xlatedBytes: u32At(INFO.xlatedBytes),
-    btfId: u32At(INFO.btfId),
+    id: info.u32(INFO.id),
+    type: info.u32(INFO.type),
+    name: info.text(INFO.name, NAME_BYTES),
+    tag: info.tagAt(info.start + INFO.tag),
+    functions: functionsOf(info),
+    jitedBytes: info.u32(INFO.jitedBytes),
+    xlatedBytes: info.u32(INFO.xlatedBytes),
+    btfId: info.u32(INFO.btfId),
     ...(lines !== undefined && { lines }),
   };
 }
 
-function readLines(view: ByteView, addressesAt: number, rowsAt: number, rowBytes: number, count: number): BpfLines {
+/** A struct bpf_prog_info, and the arrays that it describes. Older kernels wrote less of the struct: fields that it does not have are 0, and arrays are missing. */
+class ProgramInfo {
+  readonly view: ByteView;
+  /** Offset of the struct. */
+  readonly start: number;
+  readonly #sizeBytes: number;
+  readonly #data: number;
+  readonly #dataBytes: number;
+
+  /** @throws PerfconvError `damaged` */
+  constructor(section: SectionReader) {
+    this.view = section.view;
+    this.#sizeBytes = section.u32();
+    this.#dataBytes = section.u32();
+    section.u64();
+    if (this.#sizeBytes < MIN_INFO_BYTES) throw new PerfconvError('damaged', 'bpf_prog_info is too small');
+    this.start = section.skip(this.#sizeBytes);
+    this.#data = section.skip(this.#dataBytes);
+  }
+
+  u32(field: number): number {
+    return field + 4 <= this.#sizeBytes ? this.view.u32(this.start + field) : 0;
+  }
+
+  text(field: number, bytes: number): string {
+    return field + bytes <= this.#sizeBytes ? this.view.text(this.start + field, this.start + field + bytes) : '';
+  }
+
+  /** Offset of the array that a field leads to; −1 if the data do not hold all of it. */
+  arrayAt(field: number, count: number, bytesEach: number): number {
+    const start = field + 8 <= this.#sizeBytes ? this.view.u64(this.start + field) : 0;
+    return start + count * bytesEach <= this.#dataBytes ? this.#data + start : -1;
+  }
+
+  /** The tag at an offset of the view. */
+  tagAt(offset: number): string {
+    return hexOf(this.view.bytes.subarray(offset, offset + TAG_BYTES));
+  }
+}
+
+function functionsOf(info: ProgramInfo): BpfFunction[] {
+  const { view } = info;
+  const count = Math.min(info.u32(INFO.functionCount), info.u32(INFO.functionSizeCount));
+  const addresses = info.arrayAt(INFO.functionAddresses, count, 8);
+  const sizes = info.arrayAt(INFO.functionSizes, count, 4);
+  if (addresses < 0 || sizes < 0) return [];
+  const tags = info.u32(INFO.functionTagCount) === count ? info.arrayAt(INFO.functionTags, count, TAG_BYTES) : -1;
+  // struct bpf_func_info: insn_off, type_id.
+  const funcInfoBytes = info.u32(INFO.funcInfoBytes);
+  const hasTypes = info.u32(INFO.funcInfoCount) === count && funcInfoBytes >= FUNC_INFO_BYTES;
+  const types = hasTypes ? info.arrayAt(INFO.funcInfo, count, funcInfoBytes) : -1;
+  const functions: BpfFunction[] = [];
+  for (let i = 0; i < count; i++) {
+    functions.push({
+      address: view.big(addresses + i * 8),
+      sizeBytes: view.u32(sizes + i * 4),
+      ...(tags >= 0 && { tag: info.tagAt(tags + i * TAG_BYTES) }),
+      typeId: types < 0 ? 0 : view.u32(types + i * funcInfoBytes + 4),
+    });
+  }
+  return functions;
+}
+
+/** undefined if the program was compiled without lines. */
+function linesOf(info: ProgramInfo): BpfLines | undefined {
+  const { view } = info;
+  const count = info.u32(INFO.lineInfoCount);
+  const rowBytes = info.u32(INFO.lineInfoBytes);
+  const hasLines = count > 0 && count === info.u32(INFO.jitedLineInfoCount) && rowBytes >= LINE_INFO_BYTES && info.u32(INFO.jitedLineInfoBytes) === 8;
+  const rows = hasLines ? info.arrayAt(INFO.lineInfo, count, rowBytes) : -1;
+  const addresses = hasLines ? info.arrayAt(INFO.jitedLineInfo, count, 8) : -1;
+  if (rows < 0 || addresses < 0) return undefined;
   const lines = {
     addresses: new Float64Array(count),
     lines: new Uint32Array(count),
@@ -205,11 +240,11 @@ function readLines(view: ByteView, addressesAt: number, rowsAt: number, rowBytes
     fileNames: new Map<number, string>(),
   };
   for (let i = 0; i < count; i++) {
-    const lineAndColumn = view.u32(rowsAt + i * rowBytes + 12);
-    lines.addresses[i] = view.i64(addressesAt + i * 8);
+    const lineAndColumn = view.u32(rows + i * rowBytes + 12);
+    lines.addresses[i] = view.i64(addresses + i * 8);
     lines.lines[i] = lineAndColumn >>> 10;
     lines.columns[i] = lineAndColumn & 0x3ff;
-    lines.fileNameOffsets[i] = view.u32(rowsAt + i * rowBytes + 4);
+    lines.fileNameOffsets[i] = view.u32(rows + i * rowBytes + 4);
   }
   return lines;
 }
