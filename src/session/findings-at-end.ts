@@ -42,15 +42,7 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
   const report = reporter(diagnostics);
   if (replay.sampleCount > 0) reportUnknownFields(events, diagnostics);
   if (filter.refusesWithoutCpu) reportMissingCpus(events, filter, diagnostics);
-  if (replay.offCpuReplay !== undefined) {
-    reportSwitches(replay.offCpuReplay, end, diagnostics);
-    if (replay.offCpuReplay.waits.hasSwitches) reportLostSwitches(replay.offCpuReplay, diagnostics);
-    if (replay.offCpuReplay.waits.waitCount > 0) {
-      reportUnrecordedCpus(end, diagnostics);
-      reportOverwrittenSwitches(events, diagnostics);
-      reportSampledSwitches(events, diagnostics);
-    }
-  }
+  if (replay.offCpuReplay !== undefined) reportOffCpu(replay.offCpuReplay, end, diagnostics);
   report(
     simpleperfOffCpu?.openCount ?? 0,
     'off-cpu-open',
@@ -88,6 +80,17 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
     'user callchains in separate records (PERF_RECORD_CALLCHAIN_DEFERRED) belong to samples that were lost, filtered out, or not recorded',
   );
   report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had already been processed');
+}
+
+/** Reports what makes the times off the CPU that follow from switches wrong or incomplete. */
+function reportOffCpu(offCpu: OffCpuReplay, end: SessionEnd, diagnostics: Diagnostics): void {
+  const { waits } = offCpu;
+  reportSwitches(offCpu, end, diagnostics);
+  if (waits.hasSwitches) reportLostSwitches(offCpu, diagnostics);
+  if (waits.waitCount === 0) return;
+  reportUnrecordedCpus(end, diagnostics);
+  reportOverwrittenSwitches(end.events, diagnostics);
+  reportSampledSwitches(end.events, diagnostics);
 }
 
 /** Reports events that a filter by CPU leaves out entirely. If these are all events, nothing is left to show, and the error for that says so. */
