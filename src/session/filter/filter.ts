@@ -80,13 +80,21 @@ export class CompiledFilter {
   /**
    * Whether a sample is wanted; samples come in time order. One without a time passes only if no time was asked for.
    * @param event, comm names of its event, and of its thread at that time
-   * @param isRecorded false for a sample that was made from other records: seconds do not count from it, and spans that count from the first sample do not hold
-   * it if it is before that
    * @throws PerfconvError `unsupported` if percentages were asked for and the first and last sample are not known
    */
-  accepts(sample: RecordRow, event: string, comm: string, isRecorded = true): boolean {
+  accepts(sample: RecordRow, event: string, comm: string): boolean {
     if (!this.#hasBase && this.#clock.hasBase) this.#setBase();
-    if (this.#times !== undefined && !this.#isInTime(sample.timeNs, isRecorded)) return false;
+    if (this.#times !== undefined && !this.#hasFirst && !Number.isNaN(sample.timeNs)) this.#setFirst(sample.timeNs);
+    return this.acceptsMade(sample, event, comm);
+  }
+
+  /**
+   * The same for a sample that was made from other records: times do not count from it as the first sample, and spans that count from the first one do not hold
+   * it if it is before that.
+   */
+  acceptsMade(sample: RecordRow, event: string, comm: string): boolean {
+    if (!this.#hasBase && this.#clock.hasBase) this.#setBase();
+    if (this.#times !== undefined && !this.#isInTime(sample.timeNs)) return false;
     return this.acceptsEvent(event) && this.acceptsThread(sample, comm);
   }
 
@@ -135,9 +143,8 @@ export class CompiledFilter {
     this.#addSpan(first + from, first + to);
   }
 
-  #isInTime(timeNs: number, isRecorded: boolean): boolean {
+  #isInTime(timeNs: number): boolean {
     if (Number.isNaN(timeNs)) return false;
-    if (!this.#hasFirst && isRecorded) this.#setFirst(timeNs);
     const spans = this.#spans;
     for (let i = 0; i < spans.length; i += 2) if (timeNs >= spans[i] && timeNs <= spans[i + 1]) return true;
     return false;

@@ -130,7 +130,7 @@ export class OffCpuReplay {
     row.detail = -1;
     const threadIndex = tasks.thread(row.pid, row.tid);
     const thread = tasks.threads[threadIndex];
-    const isWanted = filter.isOpen || filter.accepts(row, events.events[row.event].name, thread.comm, false);
+    const isWanted = filter.isOpen || filter.acceptsMade(row, events.events[row.event].name, thread.comm);
     this.waits.begin(row.pid, row.tid, row.timeNs, source, isWanted ? this.#addSample(row, threadIndex, thread) : undefined);
   }
 

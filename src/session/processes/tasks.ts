@@ -91,7 +91,7 @@ export class TaskTable {
 
   /** Index of the process that has `pid` now. */
   process(pid: number): number {
-    return this.#processOf.get(pid) ?? this.#newProcess(pid, -1, this.newSpace(), false);
+    return this.#processOf.get(pid) ?? this.#newProcess(pid, -1, { space: this.newSpace(), isSpaceShared: false });
   }
 
   /** Index of the thread that has `tid` now, in process `pid`. */
@@ -157,10 +157,10 @@ export class TaskTable {
     if (record.pid !== record.ppid && record.pid === record.tid) {
       const parentProcess = this.processes[parent.process];
       if (record.isSynthesized) {
-        process = this.#newProcess(record.pid, nr, this.newSpace(), false);
+        process = this.#newProcess(record.pid, nr, { space: this.newSpace(), isSpaceShared: false });
       } else {
         parentProcess.isSpaceShared = true;
-        process = this.#newProcess(record.pid, nr, parentProcess.space, true);
+        process = this.#newProcess(record.pid, nr, { space: parentProcess.space, isSpaceShared: true });
       }
     }
     const child = this.threads[this.#newThread(process ?? this.process(record.pid), record.tid)];
@@ -214,8 +214,8 @@ export class TaskTable {
     if (thread.pid === thread.tid) this.processes[thread.process].name = comm;
   }
 
-  #newProcess(pid: number, forkNr: number, space: AddressSpace, isSpaceShared: boolean): number {
-    const index = this.processes.push({ pid, forkNr, name: '', space, isSpaceShared, execs: 0 }) - 1;
+  #newProcess(pid: number, forkNr: number, maps: Pick<SessionProcess, 'space' | 'isSpaceShared'>): number {
+    const index = this.processes.push({ pid, forkNr, name: '', ...maps, execs: 0 }) - 1;
     this.#processOf.set(pid, index);
     this.#endedOf.delete(pid);
     return index;
