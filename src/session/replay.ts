@@ -221,10 +221,8 @@ export class Replay {
   }
 
   /** Keeps the branches of the sample that was added last. */
-  #keepBranches({ branches, event }: RecordRow, { process }: SessionThread): void {
-    const { samples } = this.#profile;
-    const { space } = this.#tasks.processes[process];
-    this.#branchStacks?.keep(branches, event, this.#events[event], samples === undefined ? -1 : samples.size - 1, space, this.#frames, this.#profile);
+  #keepBranches(row: RecordRow, { process }: SessionThread): void {
+    this.#branchStacks?.keep(row, this.#events[row.event], this.#tasks.processes[process].space, this.#frames, this.#profile);
   }
 
   /** Finds what is at the address of a page fault. */

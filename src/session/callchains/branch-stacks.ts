@@ -6,6 +6,7 @@ import type { SampleOffsets } from '../../perfdata/sample-layout.ts';
 import type { ProfileBuilder } from '../../profile/builder.ts';
 import type { SessionEvent } from '../events/session-event.ts';
 import type { AddressSpace } from '../processes/address-space.ts';
+import type { RecordRow } from '../rows/record-row.ts';
 import { WaitingBytes } from '../rows/waiting-bytes.ts';
 import type { FrameResolver } from './frames.ts';
 
@@ -43,15 +44,16 @@ export class BranchStacks {
   }
 
   /**
-   * Adds the branches of a sample to the profile.
-   * @param row of the sample in the profile; −1 if samples are not kept
+   * Adds the branches of the sample that was added last to the profile.
+   * @param row of the sample, which has branches
+   * @param sampled its event
    * @param space what is mapped in its process
    */
-  keep(place: number, index: number, event: SessionEvent, row: number, space: AddressSpace, frames: FrameResolver, profile: ProfileBuilder): void {
-    const totals = event.hasBranchCallStacks ? undefined : profile.branches;
-    const samples = row < 0 ? undefined : profile.samples?.branches;
+  keep({ branches: place, event }: RecordRow, sampled: SessionEvent, space: AddressSpace, frames: FrameResolver, profile: ProfileBuilder): void {
+    const totals = sampled.hasBranchCallStacks ? undefined : profile.branches;
+    const samples = profile.samples?.branches;
     if (totals === undefined && samples === undefined) return;
-    samples?.begin(row);
+    if (profile.samples !== undefined) samples?.begin(profile.samples.size - 1);
     const view = this.#bytes.viewOf(place);
     const end = this.#bytes.offsetOf(place) + this.#counts[place] * BRANCH_ENTRY_BYTES;
     const needsPlaces = totals !== undefined || samples?.hasPlaces === true;
@@ -67,7 +69,7 @@ export class BranchStacks {
       const to = needsPlaces ? frames.placeOf(branch.toLo, branch.toHi, space) : -1;
       samples?.add(branch, from, to);
       // Entries that the processor has not filled yet are zeros.
-      if (totals !== undefined && (branch.fromLo | branch.fromHi | branch.toLo | branch.toHi) !== 0) totals.add(index, from, to, branch.flags);
+      if (totals !== undefined && (branch.fromLo | branch.fromHi | branch.toLo | branch.toHi) !== 0) totals.add(event, from, to, branch.flags);
     }
   }
 }

@@ -126,8 +126,8 @@ export class SampleReader {
       this.#diagnostics.add('bad-sample', 'loss', `PERF_RECORD_SAMPLE: ${problem}; the sample is skipped`, record.fileOffset);
       return false;
     }
-    const hasStackId = this.#stackTables !== undefined && endsWithStackId(offsets, end);
-    if (end - offsets.end > layout.slackBytes && !hasStackId) reportSurplus(this.#diagnostics, end - offsets.end, record.fileOffset);
+    const stackTables = this.#stackTables !== undefined && endsWithStackId(offsets, end) ? this.#stackTables : undefined;
+    if (end - offsets.end > layout.slackBytes && stackTables === undefined) reportSurplus(this.#diagnostics, end - offsets.end, record.fileOffset);
 
     // The leading fields as 32-bit words: in place, or copied if they cannot be read there.
     let words = view.words;
@@ -155,7 +155,7 @@ export class SampleReader {
     row.unwound = NOT_UNWOUND;
     row.stackDump = layout.hasStackDump || sampled.hasLinkRegisters ? this.#addStackDump(record, sampled, misc) : -1;
     const cpumode = misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
-    row.chain = hasStackId ? this.#internFromTable(record, sampled, cpumode, row) : this.#internChain(view, sampled, cpumode, row);
+    row.chain = stackTables === undefined ? this.#internChain(view, sampled, cpumode, row) : this.#internFromTable(stackTables, record, cpumode, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.branches = this.#branchStacks === undefined || !layout.has('branchStack') ? -1 : this.#branchStacks.add(view, offsets, record.piece);
     row.extra = offsets.read < 0 && sampled.payload === 'none' ? -1 : this.#readMore(sampled, row, record);
@@ -220,12 +220,11 @@ export class SampleReader {
   }
 
   /** Index of the callchain to which the id after a sample's fields leads. */
-  #internFromTable({ view, fileOffset }: RecordCursor, sampled: SessionEvent, cpumode: number, { pid, ipLo, ipHi }: RecordRow): number {
-    const tables = this.#stackTables as StackTables;
+  #internFromTable(tables: StackTables, { view, fileOffset }: RecordCursor, cpumode: number, { event, pid, ipLo, ipHi }: RecordRow): number {
     const { end } = this.#offsets;
     const found = tables.find(pid, view.lo(end), view.hi(end));
     if (found !== 'whole') this.#reportStack(found, fileOffset);
-    return this.#internEntries(tables.entries, 0, tables.count, sampled.layout.ip, ipLo, ipHi, cpumode);
+    return this.#internEntries(tables.entries, 0, tables.count, this.#events[event].layout.ip, ipLo, ipHi, cpumode);
   }
 
   #reportStack(found: Exclude<FoundStack, 'whole'>, fileOffset: number): void {
