@@ -130,59 +130,76 @@ export class RecordLog implements RecordObserver {
     }
   }
 
-  sample({ nr, timeNs, event, pid, tid, period, periodRemainder, ipLo, ipHi }: Readonly<RecordRow>): void {
-    this.#periodRemainders.add(this.#size, periodRemainder);
-    this.#add(nr, timeNs, event, pid, tid, period, ipLo, ipHi);
+  sample(row: Readonly<RecordRow>): void {
+    this.#periodRemainders.add(this.#size, row.periodRemainder);
+    const at = this.#begin(row, row.event, row);
+    this.#value[at] = row.period;
+    this.#lo[at] = row.ipLo;
+    this.#hi[at] = row.ipHi;
   }
 
-  sideBand({ nr, timeNs, pid, tid }: Readonly<RecordRow>, sideBand: SideBand): void {
+  sideBand(row: Readonly<RecordRow>, sideBand: SideBand): void {
     const what = -1 - sideBand.type;
     switch (sideBand.kind) {
       case 'mmap': {
         const { record } = sideBand;
-        const range = this.#addRange(record.startLo, record.startHi, record.lengthLo, record.lengthHi, record.pageOffsetLo, record.pageOffsetHi);
-        this.#add(nr, timeNs, what, record.pid, record.tid, 0, range, this.#texts.intern(record.filename));
+        const at = this.#begin(row, what, record);
+        this.#lo[at] = this.#addRange(record.startLo, record.startHi, record.lengthLo, record.lengthHi, record.pageOffsetLo, record.pageOffsetHi);
+        this.#hi[at] = this.#texts.intern(record.filename);
         break;
       }
       case 'comm': {
         const { record } = sideBand;
-        this.#add(nr, timeNs, what, record.pid, record.tid, 0, 0, this.#texts.intern(record.comm));
+        const at = this.#begin(row, what, record);
+        this.#hi[at] = this.#texts.intern(record.comm);
         break;
       }
       case 'fork':
       case 'exit': {
         const { record } = sideBand;
-        this.#add(nr, timeNs, what, record.pid, record.tid, record.ppid, record.timeLo, record.timeHi);
+        const at = this.#begin(row, what, record);
+        this.#value[at] = record.ppid;
+        this.#lo[at] = record.timeLo;
+        this.#hi[at] = record.timeHi;
         break;
       }
       case 'lost':
-      case 'lostSamples':
-        this.#add(nr, timeNs, what, pid, tid, 0, sideBand.record.lostLo, sideBand.record.lostHi);
+      case 'lostSamples': {
+        const at = this.#begin(row, what, row);
+        this.#lo[at] = sideBand.record.lostLo;
+        this.#hi[at] = sideBand.record.lostHi;
         break;
+      }
       case 'ksymbol': {
         const { record } = sideBand;
-        this.#add(nr, timeNs, what, pid, tid, 0, this.#addRange(record.addressLo, record.addressHi, record.length, 0, 0, 0), this.#texts.intern(record.name));
+        const at = this.#begin(row, what, row);
+        this.#lo[at] = this.#addRange(record.addressLo, record.addressHi, record.length, 0, 0, 0);
+        this.#hi[at] = this.#texts.intern(record.name);
         break;
       }
       case 'callchain':
-      case 'other':
-        this.#add(nr, timeNs, what, pid, tid, (sideBand.misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0 ? 0 : 1, 0, 0);
+      case 'other': {
+        const at = this.#begin(row, what, row);
+        this.#value[at] = (sideBand.misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0 ? 0 : 1;
         break;
+      }
     }
   }
 
-  #add(nr: number, timeNs: number, eventOrType: number, pid: number, tid: number, value: number, lo: number, hi: number): void {
+  /**
+   * Adds a row, whose other columns are 0.
+   * @param about the process and the thread that the record is about
+   */
+  #begin({ nr, timeNs }: Readonly<RecordRow>, eventOrType: number, about: { readonly pid: number; readonly tid: number }): number {
     // hot
-    const row = this.#size++;
-    if (row === this.#nr.length) this.#grow(row + 1);
-    this.#nr[row] = nr;
-    this.#timeNs[row] = timeNs;
-    this.#eventOrType[row] = eventOrType;
-    this.#pid[row] = pid;
-    this.#tid[row] = tid;
-    this.#value[row] = value;
-    this.#lo[row] = lo;
-    this.#hi[row] = hi;
+    const at = this.#size++;
+    if (at === this.#nr.length) this.#grow(at + 1);
+    this.#nr[at] = nr;
+    this.#timeNs[at] = timeNs;
+    this.#eventOrType[at] = eventOrType;
+    this.#pid[at] = about.pid;
+    this.#tid[at] = about.tid;
+    return at;
   }
 
   #addRange(...words: readonly [number, number, number, number, number, number]): number {
