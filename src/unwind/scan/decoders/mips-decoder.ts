@@ -62,7 +62,7 @@ export class MipsDecoder implements InstructionDecoder {
     const [rs, rt] = [(word >>> 21) & 31, (word >>> 16) & 31];
     switch (opcode) {
       case 0:
-        return this.#special(code, word, svma);
+        return this.#special(code, word, svma, state);
       case 1:
         return this.#branchOnSign(rs, rt, word, svma, state);
       case 2: // j, jal, jalx
@@ -92,12 +92,16 @@ export class MipsDecoder implements InstructionDecoder {
   }
 
   /** jr, jalr, break */
-  #special(code: CodeReader, word: number, svma: number): CodeFlow {
+  #special(code: CodeReader, word: number, svma: number, state: ScanState): CodeFlow {
     const [rs, rd, operation] = [(word >>> 21) & 31, (word >>> 11) & 31, word & 63];
     if (operation === 13) return 'end';
     if (operation !== 8 && operation !== 9) return 'next';
     if (operation === 9 && rd !== 0) {
-      if (rs !== T9 || !keepsReturnAddress(code, svma)) return 'call';
+      if (rs !== T9 || !keepsReturnAddress(code, svma)) {
+        // What is called changes ra.
+        if (rd !== RA) state.clobber(rd);
+        return 'call';
+      }
       this.via = RA;
       return 'leave';
     }

@@ -72,7 +72,7 @@ export class PowerpcDecoder implements InstructionDecoder {
     this.taken = undefined;
     if (opcode === 1) {
       this.sizeBytes = 8;
-      prefixed(code.word(svma + 4), state);
+      prefixed(word, code.word(svma + 4), state);
       return 'next';
     }
     switch (opcode) {
@@ -286,9 +286,12 @@ function orImmediate(state: ScanState, to: number, from: number, bits: number): 
   else state.clobber(to);
 }
 
-/** The second word of an instruction of 8 bytes: paddi, plwz, plbz, plhz, plha, plwa, plq, pld change RT. */
-function prefixed(suffix: number, state: ScanState): void {
+/** Instructions of 8 bytes that change RT: of type 0, plwa, plq, pld; of type 2, plwz, plbz, plhz, plha, paddi. Others load or work on vectors. */
+function prefixed(prefix: number, suffix: number, state: ScanState): void {
+  const type = (prefix >>> 24) & 3;
   const opcode = suffix >>> 26;
   const [rt] = fields(suffix);
-  if ([14, 32, 34, 40, 42, 41, 56, 57].includes(opcode)) state.clobber(rt);
+  if (type === 0 ? [41, 56, 57].includes(opcode) : type === 2 && [14, 32, 34, 40, 42].includes(opcode)) state.clobber(rt);
+  // plq: a pair
+  if (type === 0 && opcode === 56) state.clobber(rt | 1);
 }

@@ -1,40 +1,23 @@
 import { S390X_FLOATING as FLOATING } from '../../machines/s390x-registers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from '../code/instruction-decoder.ts';
+import {
+  A7_READS,
+  COMPARE_AND_BRANCH,
+  COMPARE_AND_LEAVE,
+  COMPARE_AND_TRAP,
+  E3_PAIRS,
+  E3_READS,
+  EB_AREAS,
+  EB_PAIRS,
+  EB_READS,
+  FOUR_READS,
+  RR_READS,
+  VECTOR_STORES,
+} from './s390x-opcodes.ts';
+import { applyB2, applyB3, applyB9, clobberFloatingPair, clobberPair, MULTIPLY_AND_ADD } from './s390x-register-formats.ts';
 import { ScanState } from '../code/scan-state.ts';
-import { OpcodeSet } from './opcode-set.ts';
-import { applyB2, applyB3, applyB9, clobberPair } from './s390x-register-formats.ts';
 
 const LINK = 14;
-
-// Instructions that write no general register. All others of their formats write the first one that they name.
-/** SPM, SVC, CLR, CR */
-const RR_READS = new OpcodeSet([0x01, 0x04, 0x0a, 0x15, 0x19]);
-/** Formats of 4 bytes: stores, comparisons, and what changes memory. */
-const FOUR_READS = new OpcodeSet([
-  ...[0x40, 0x42, 0x44, 0x49, 0x4e, 0x50, 0x55, 0x59],
-  ...[0x80, 0x82, 0x90, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x9a, 0x9b, 0xae, 0xb6, 0xb7, 0xbd, 0xbe],
-]);
-/** A7: TMLH …, CHI, CGHI */
-const A7_READS = new OpcodeSet([0, 1, 2, 3, 14, 15]);
-/** E3 */
-const E3_READS = new OpcodeSet([
-  ...[0x20, 0x21, 0x25, 0x26, 0x2e, 0x2f, 0x30, 0x31, 0x34, 0x36, 0x3e, 0x3f, 0x47, 0x49, 0x4d],
-  ...[0x50, 0x55, 0x59, 0x70, 0x72, 0x79, 0x8e, 0xc3, 0xc7, 0xcb, 0xcd, 0xcf],
-]);
-/** EB */
-const EB_READS = new OpcodeSet([
-  ...[0x20, 0x21, 0x23, 0x25, 0x26, 0x2b, 0x2c, 0x2d, 0x2f, 0x51, 0x52, 0x54, 0x55, 0x56, 0x57],
-  ...[0x6a, 0x6e, 0x7a, 0x7e, 0x90, 0x9a, 0x9b, 0xe1, 0xe3, 0xf3],
-]);
-/** Of E3, instructions that write a pair of registers: multiplications, divisions, LPQ; of EB: CDSY, CDSG. */
-const E3_PAIRS = new OpcodeSet([0x0d, 0x1d, 0x5c, 0x84, 0x86, 0x87, 0x8f, 0x96, 0x97]);
-const EB_PAIRS = new OpcodeSet([0x31, 0x3e]);
-/** EC: branches after comparisons: to a distance, to a register; traps. */
-const COMPARE_AND_BRANCH = new OpcodeSet([0x64, 0x65, 0x76, 0x77, 0x7c, 0x7d, 0x7e, 0x7f]);
-const COMPARE_AND_LEAVE = new OpcodeSet([0xe4, 0xe5, 0xf6, 0xf7, 0xfc, 0xfd, 0xfe, 0xff]);
-const COMPARE_AND_TRAP = new OpcodeSet([0x70, 0x71, 0x72, 0x73]);
-/** E7: stores of vectors. */
-const VECTOR_STORES = new OpcodeSet([0x08, 0x09, 0x0a, 0x0b, 0x0e, 0x1a, 0x1b, 0x3e, 0x3f]);
 
 /** @see z/Architecture Principles of Operation, chapters 7 and 18, and appendix B, "Lists of Instructions" */
 export class S390xDecoder implements InstructionDecoder {
@@ -72,6 +55,7 @@ export class S390xDecoder implements InstructionDecoder {
     const immediate = (word << 16) | (fifth << 8) | last;
     if (opcode === 0xc0) return this.#c0(immediate, state);
     if (opcode === 0xec) return this.#ec(last, state);
+    if (opcode === 0xcc) return this.#cc(immediate, state);
     // These have the upper byte of a distance.
     if (opcode === 0xe3 || opcode === 0xeb || opcode === 0xed) this.#distance |= (fifth << 24) >> 12;
     if (opcode === 0xe3) return this.#e3(last, state);
@@ -153,13 +137,13 @@ export class S390xDecoder implements InstructionDecoder {
         applyB2(second, registers >> 4, registers & 15, state);
         return 'next';
       case 0xb3:
-        applyB3(second, registers >> 4, registers & 15, state);
+        applyB3(second, registers >> 4, registers & 15, this.#base, state);
         return 'next';
       case 0xb9:
         applyB9(second, registers >> 4, registers & 15, this.#base, state);
         return 'next';
       default:
-        if (opcode >= 0x60 && opcode < 0x80 && opcode !== 0x71) state.clobber(FLOATING[first]);
+        if (opcode >= 0x60 && opcode < 0x80 && opcode !== 0x70 && opcode !== 0x71) state.clobber(FLOATING[first]);
         // M, D, double shifts, CDS
         else if (opcode === 0x5c || opcode === 0x5d || (opcode >= 0x8c && opcode <= 0x8f) || opcode === 0xbb) clobberPair(first, state);
         else if (!FOUR_READS.has(opcode)) state.clobber(first);
@@ -269,7 +253,10 @@ export class S390xDecoder implements InstructionDecoder {
     } else if (opcode === 0x96 || opcode === 0x98)
       this.#clobberRange(state); // LMH, LMY
     else if (EB_PAIRS.has(opcode)) clobberPair(this.#first, state);
-    else if (!EB_READS.has(opcode)) state.clobber(this.#first);
+    else if (EB_AREAS.has(opcode)) {
+      clobberPair(this.#first, state);
+      clobberPair(this.#low, state);
+    } else if (!EB_READS.has(opcode)) state.clobber(this.#first);
   }
 
   /** Instructions with two registers, or one and a number. */
@@ -285,6 +272,15 @@ export class S390xDecoder implements InstructionDecoder {
     return opcode === 0x44 || opcode === 0x45 ? 'branch' : 'next';
   }
 
+  /** Upper halves of registers. */
+  #cc(immediate: number, state: ScanState): CodeFlow {
+    this.target = this.#svma + 2 * immediate;
+    // CIH, CLIH
+    if (this.#low !== 13 && this.#low !== 15) state.clobber(this.#first);
+    // BRCTH
+    return this.#low === 6 ? 'branch' : 'next';
+  }
+
   /** Other formats of 6 bytes. */
   #six(opcode: number, immediate: number, last: number, state: ScanState): void {
     const [first, low] = [this.#first, this.#low];
@@ -298,19 +294,56 @@ export class S390xDecoder implements InstructionDecoder {
       case 0xc4: // loads, and STHRL, STGRL, STRL
         if (low !== 7 && low !== 11 && low !== 15) state.clobber(first);
         return;
-      case 0xc8: // LPD, LPDG
-        if (low === 4 || low === 5) clobberPair(first, state);
+      case 0xc8: // ECTG, CSST; LPD, LPDG
+        if (low === 1) clobberPair(0, state);
+        if (low === 1 || low === 2) state.clobber(first);
+        else if (low === 4 || low === 5) clobberPair(first, state);
         return;
-      case 0xcc: // parts of registers
-        state.clobber(first);
+      case 0xd0: // TRTR, TRT; EDMK
+      case 0xdd:
+        clobberPair(1, state);
+        return;
+      case 0xdf:
+        state.clobber(1);
+        return;
+      case 0xef: // LMD
+        this.#clobberRange(state);
         return;
       case 0xe7:
         this.#e7(last, (immediate >> 8) & 15, state);
         return;
-      case 0xed: // LDY, STDY, STEY
-        if (last === 0x65) this.#load(FLOATING[first], state);
-        else if (last !== 0x67 && last !== 0x66) state.clobber(FLOATING[first]);
-        else if (last === 0x67 && low === 0) state.store(FLOATING[first], this.#base, this.#distance);
+      case 0xed:
+        this.#ed(last, (immediate >> 12) & 15, state);
+    }
+  }
+
+  /** Floating point. @param third another register, of those that have three */
+  #ed(opcode: number, third: number, state: ScanState): void {
+    const first = this.#first;
+    switch (opcode) {
+      case 0x05: // LXDB, LXEB, MXDB
+      case 0x06:
+      case 0x07:
+        clobberFloatingPair(first, state);
+        return;
+      case 0x40: // SLDT, SRDT
+      case 0x41:
+        state.clobber(FLOATING[third]);
+        return;
+      case 0x48: // SLXT, SRXT
+      case 0x49:
+        clobberFloatingPair(third, state);
+        return;
+      case 0x65: // LDY
+        this.#load(FLOATING[first], state);
+        return;
+      case 0x66: // STEY
+        return;
+      case 0x67: // STDY
+        if (this.#low === 0) state.store(FLOATING[first], this.#base, this.#distance);
+        return;
+      default:
+        state.clobber(FLOATING[MULTIPLY_AND_ADD.has(opcode) ? third : first]);
     }
   }
 

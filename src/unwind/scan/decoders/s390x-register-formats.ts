@@ -5,32 +5,67 @@ import { OpcodeSet } from './opcode-set.ts';
 // What the instructions of s390x do whose operands are all registers: those of 4 bytes that begin with B2, B3 or B9.
 // See z/Architecture Principles of Operation, appendix B, "Lists of Instructions".
 
-/** B2: IPM, EAR, MSR, ETND write a general register. Others that work on strings write two: CKSM, MVST, CUSE, CLST, SRST, CMPSC, TRE, CUUTF, CUTFU. */
+/** B2: IPM, EAR, MSR, ETND write the first register that they name; MVST, CLST, SRST, which work on strings, both; STFLE register 0. */
 const B2_WRITES = new OpcodeSet([0x22, 0x4f, 0x52, 0xec]);
-const B2_WRITES_BOTH = new OpcodeSet([0x41, 0x55, 0x57, 0x5d, 0x5e, 0x63, 0xa5, 0xa6, 0xa7]);
+const B2_WRITES_BOTH = new OpcodeSet([0x55, 0x5d, 0x5e]);
+/**
+ * CUSE, CMPSC, CUUTF, CUTFU work on two areas of memory, each with its address in one register and its length in the next. CKSM has a sum in place of the first
+ * area, and TRE a table in place of the second one.
+ */
+const B2_AREAS = new OpcodeSet([0x57, 0x63, 0xa6, 0xa7]);
+const CKSM = 0x41;
+const TRE = 0xa5;
+const STFLE = 0xb0;
 /** B3: EFPC and what turns floating-point numbers into others write a general register; others of the format, a floating-point register. */
 const B3_WRITES = new OpcodeSet([
   ...[0x8c, 0x98, 0x99, 0x9a, 0x9c, 0x9d, 0x9e, 0xa8, 0xa9, 0xaa, 0xac, 0xad, 0xae],
   ...[0xb8, 0xb9, 0xba, 0xc8, 0xc9, 0xca, 0xe1, 0xe2, 0xe3, 0xe5, 0xe7, 0xe9, 0xea, 0xeb, 0xed, 0xef],
 ]);
+/** B3 with a result of 128 bits, in a pair of registers: LXDBR … SQXBR, LPXBR … DXBR, LXR, LZXR; of decimal numbers, MXTR … LTXTR, CXGTR … RRXTR; conversions. */
+const B3_PAIRS = new OpcodeSet([
+  ...[0x05, 0x06, 0x07, 0x16, 0x40, 0x41, 0x42, 0x43, 0x47, 0x4a, 0x4b, 0x4c, 0x4d, 0x65, 0x76, 0x92, 0x96, 0xa2, 0xa6],
+  ...[0xd8, 0xd9, 0xda, 0xdb, 0xdc, 0xde, 0xdf, 0xf9, 0xfa, 0xfb, 0xfd, 0xfe, 0xff],
+]);
+/** B3 and ED: products with an addition or a subtraction, whose result is in a third register: MAEBR, MSEBR, MADBR, MSDBR; MAEB, MSEB, MADB, MSDB. */
+export const MULTIPLY_AND_ADD = new OpcodeSet([0x0e, 0x0f, 0x1e, 0x1f]);
+/** DIEBR, DIDBR: a third register gets the quotient. */
+const B3_DIVIDES = new OpcodeSet([0x53, 0x5b]);
 /** B9: comparisons, and traps after them, write no register; all others of the format write the first one that they name. */
 const B9_READS = new OpcodeSet([0x20, 0x21, 0x30, 0x31, 0x60, 0x61, 0x72, 0x73, 0xcd, 0xcf, 0xdd, 0xdf]);
 /** Others that write a pair of registers: FLOGR, multiplications, divisions. */
 const B9_PAIRS = new OpcodeSet([0x0d, 0x1d, 0x83, 0x86, 0x87, 0x96, 0x97, 0xec]);
+/**
+ * Those that work on two areas of memory write the registers of both: KMAC, KMA … KM, KMC, SORTL, DFLTCC, KDSA, PRNO, KIMD, KLMD, TRTT … TROO, CU14 … CU42, TRTRE,
+ * TRTE. KMCTR and KMA have a third address.
+ */
+const B9_AREAS = new OpcodeSet([
+  ...[0x1e, 0x29, 0x2a, 0x2b, 0x2d, 0x2e, 0x2f, 0x38, 0x39, 0x3a, 0x3c, 0x3e, 0x3f],
+  ...[0x90, 0x91, 0x92, 0x93, 0xb0, 0xb1, 0xb2, 0xb3, 0xbd, 0xbf],
+]);
+const B9_THREE_AREAS = new OpcodeSet([0x29, 0x2d]);
+/** EPSW, SRSTU */
+const B9_WRITES_BOTH = new OpcodeSet([0x8d, 0xbe]);
 
 /** Instructions of the system, and of strings. */
 export function applyB2(opcode: number, to: number, from: number, state: ScanState): void {
   if (B2_WRITES.has(opcode) || B2_WRITES_BOTH.has(opcode)) state.clobber(to);
   if (B2_WRITES_BOTH.has(opcode)) state.clobber(from);
+  if (opcode === CKSM) state.clobber(to);
+  if (opcode === TRE || B2_AREAS.has(opcode)) clobberPair(to, state);
+  if (opcode === CKSM || B2_AREAS.has(opcode)) clobberPair(from, state);
+  if (opcode === STFLE) state.clobber(0);
 }
 
-/** From and to floating-point registers. */
-export function applyB3(opcode: number, to: number, from: number, state: ScanState): void {
+/** From and to floating-point registers. @param third another register, of those that have three */
+export function applyB3(opcode: number, to: number, from: number, third: number, state: ScanState): void {
   if (opcode === 0xc1)
     state.add(FLOATING[to], from, 0); // LDGR
   else if (opcode === 0xcd)
     state.add(to, FLOATING[from], 0); // LGDR
+  else if (B3_PAIRS.has(opcode)) clobberFloatingPair(to, state);
+  else if (MULTIPLY_AND_ADD.has(opcode)) state.clobber(FLOATING[third]);
   else state.clobber(B3_WRITES.has(opcode) ? to : FLOATING[to]);
+  if (B3_DIVIDES.has(opcode)) state.clobber(FLOATING[third]);
 }
 
 /** @param third another register, of those that have three */
@@ -57,12 +92,25 @@ export function applyB9(opcode: number, to: number, from: number, third: number,
       state.combine(to, from, third, -1);
       return;
     default:
-      if (B9_PAIRS.has(opcode)) clobberPair(to, state);
-      else if (!B9_READS.has(opcode)) state.clobber(to);
+      if (B9_PAIRS.has(opcode) || B9_AREAS.has(opcode)) clobberPair(to, state);
+      // CDFTR …, CXFTR …: conversions to decimal numbers
+      else if (opcode >> 4 === 5) {
+        if ((opcode & 8) === 0) state.clobber(FLOATING[to]);
+        else clobberFloatingPair(to, state);
+      } else if (!B9_READS.has(opcode)) state.clobber(to);
+      if (B9_AREAS.has(opcode)) clobberPair(from, state);
+      else if (B9_WRITES_BOTH.has(opcode)) state.clobber(from);
+      if (B9_THREE_AREAS.has(opcode)) clobberPair(third, state);
   }
 }
 
 export function clobberPair(first: number, state: ScanState): void {
   state.clobber(first);
   state.clobber((first + 1) & 15);
+}
+
+/** Numbers of 128 bits are in registers that are two apart, such as f0 and f2. */
+export function clobberFloatingPair(first: number, state: ScanState): void {
+  state.clobber(FLOATING[first]);
+  state.clobber(FLOATING[(first + 2) & 15]);
 }
