@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Child } from './child-process.ts';
-import { thoroughPlans } from './plan.ts';
+import { Child } from './campaign/child-process.ts';
+import { runCampaign } from './campaign/run.ts';
 import { projectRoot } from './project-root.ts';
-import { runCampaign } from './run.ts';
-import { SEED_KINDS, type SeedKind } from './seed.ts';
-import { readInput } from './seeds.ts';
+import { SEED_KINDS, type SeedKind } from './seeds/seed.ts';
+import { readInput } from './seeds/seeds.ts';
+import { thoroughPlans } from './target/plan.ts';
 
 const USAGE = `npm run fuzz -- [--seconds N] [--count N] [--seed S] [--from INDEX] [--kind K]... [--findings DIR]
 npm run fuzz -- --replay PATH...

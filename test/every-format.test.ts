@@ -93,14 +93,14 @@ describe.each(FORMATS)('the format %s', (format) => {
 
   const LISTS = [
     ...['test/support/truth/invariants.ts', 'test/untimed-samples.test.ts', 'test/raw-names.test.ts', 'test/writers/empty-names.test.ts'],
-    ...['fuzz/output-checks.ts', 'fuzz/totals-check.ts'],
+    ...['fuzz/target/output-checks.ts', 'fuzz/target/totals-check.ts'],
   ];
   test.each(LISTS)('is covered in %s', (path) => {
     expect(textOf(path)).toMatch(new RegExp(`\\b${format}`, 'i'));
   });
 
   test('has a check of outputs in the fuzzer, a row in the test of names, and tests of its writer', () => {
-    expect(textOf('fuzz/output-checks.ts')).toMatch(new RegExp(`^  ${format}[,:]`, 'm'));
+    expect(textOf('fuzz/target/output-checks.ts')).toMatch(new RegExp(`^  ${format}[,:]`, 'm'));
     expect(textOf('test/pipeline/formats.test.ts')).toContain(`'${format}', `);
     expect(readdirSync(pathOf('test/writers'))).toContain(format);
   });

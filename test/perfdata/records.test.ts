@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RICH } from '../../fuzz/rich-recording.ts';
+import { RICH } from '../../fuzz/seeds/rich-recording.ts';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { readAttr } from '../../src/perfdata/attr.ts';
 import { recordTypeNameOf } from '../../src/perfdata/constants.ts';

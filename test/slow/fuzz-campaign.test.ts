@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Campaign } from '../../fuzz/campaign.ts';
-import { encodedSeeds } from '../../fuzz/encoded-seeds.ts';
-import { anyPollution, watchAllocations } from '../../fuzz/guards.ts';
-import { SEED_KINDS, type SeedKind } from '../../fuzz/seed.ts';
-import { Target } from '../../fuzz/target.ts';
+import { Campaign } from '../../fuzz/campaign/campaign.ts';
+import { encodedSeeds } from '../../fuzz/seeds/encoded-seeds.ts';
+import { SEED_KINDS, type SeedKind } from '../../fuzz/seeds/seed.ts';
+import { anyPollution, watchAllocations } from '../../fuzz/target/guards.ts';
+import { Target } from '../../fuzz/target/target.ts';
 import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 // A few seconds of `npm run fuzz`, always with the same inputs, none of which is limited by time.

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { anyPollution, watchAllocations } from '../../fuzz/guards.ts';
-import { thoroughPlans } from '../../fuzz/plan.ts';
-import { readInput } from '../../fuzz/seeds.ts';
-import { Target } from '../../fuzz/target.ts';
+import { readInput } from '../../fuzz/seeds/seeds.ts';
+import { anyPollution, watchAllocations } from '../../fuzz/target/guards.ts';
+import { thoroughPlans } from '../../fuzz/target/plan.ts';
+import { Target } from '../../fuzz/target/target.ts';
 
 // Earlier findings of the fuzzer: each of these made the library throw something other than a PerfconvError, hang, allocate memory
 // by an unchecked length, or write nonsense. fixtures/fuzz/README.md explains each one.
