@@ -4,7 +4,7 @@ import type { StepEnd } from '../frames/step-end.ts';
 import { codeAddress, returnColumn } from '../machines/unwind-machine.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import type { UnwindModule } from '../modules/unwind-module.ts';
+import type { MachineModule } from '../modules/unwind-module.ts';
 import { NO_RULE, RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/calls/return-addresses.ts';
 import { FrameScan, ScanFlag } from '../scan/returns/frame-scan.ts';
@@ -71,7 +71,7 @@ export class CodeStep {
   }
 
   /** The rule of an x86 frame that follows from code that leads straight to the function's return; NO_RULE if there is none. */
-  straightRule(module: UnwindModule, svma: number, isCall: boolean): number {
+  straightRule(module: MachineModule, svma: number, isCall: boolean): number {
     const rule = this.#scan.rule(module, svma, isCall ? ScanFlag.isCall : 0);
     return rule >= 0 && (module.rules.data[rule + RuleWord.flags] & RuleFlag.straight) !== 0 ? rule : NO_RULE;
   }
@@ -80,7 +80,7 @@ export class CodeStep {
    * Steps by an indirect jump to an address after a call. A case of a switch in the same function may have such an address, too: so the call must be one of the
    * running function, or far away.
    */
-  #stepByJump(module: UnwindModule, rule: number): boolean {
+  #stepByJump(module: MachineModule, rule: number): boolean {
     if (rule < 0) return false;
     const frame = this.#frame;
     const { machine, pc } = frame;
@@ -95,7 +95,7 @@ export class CodeStep {
     return this.isStraight;
   }
 
-  #stepByRule(module: UnwindModule, rule: number): StepEnd {
+  #stepByRule(module: MachineModule, rule: number): StepEnd {
     this.isStraight = false;
     if (rule < 0) return 'no-rule';
     const frame = this.#frame;

@@ -4,7 +4,7 @@ import type { StepEnd } from '../frames/step-end.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
 import type { CodeExtent } from '../modules/code-space.ts';
-import type { UnwindModule } from '../modules/unwind-module.ts';
+import type { MachineModule } from '../modules/unwind-module.ts';
 import { NO_RULE, RuleWord } from '../rules/unwind-rules.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/calls/return-addresses.ts';
 import { EntryScan, OTHER_FUNCTION } from '../scan/entries/entry-scan.ts';
@@ -94,7 +94,7 @@ export class EntryStep {
     return this.#stepInFunction(module, limit, hasOtherCaller) === 'stepped' ? 'stepped' : end;
   }
 
-  #stepInFunction(module: UnwindModule, limit: number, hasOtherCaller: boolean): StepEnd {
+  #stepInFunction(module: MachineModule, limit: number, hasOtherCaller: boolean): StepEnd {
     const { space, stack } = this.#memory;
     const { registers, machine } = this.#frame;
     // Direct calls of the function are in the same file. Addresses in others need not be looked at.
@@ -112,7 +112,7 @@ export class EntryStep {
   }
 
   /** The same for a function of a JIT: it is known where that begins. */
-  #stepFromStart(module: UnwindModule, limit: number): StepEnd {
+  #stepFromStart(module: MachineModule, limit: number): StepEnd {
     const { stack } = this.#memory;
     const { registers, machine } = this.#frame;
     const rule = this.#rule(module, module.memory.start + this.#bias);
@@ -129,7 +129,7 @@ export class EntryStep {
    * else tells of a caller, only the nearest place counts: to try the others takes long, and code of interpreters that keeps frame pointers has many. A leaf may
    * not have run any of its function's code yet.
    */
-  #stepByBeginning(module: UnwindModule, limit: number, hasOtherCaller: boolean): StepEnd {
+  #stepByBeginning(module: MachineModule, limit: number, hasOtherCaller: boolean): StepEnd {
     const { stack } = this.#memory;
     const { registers, machine } = this.#frame;
     const sp = registers.value(machine.sp);
@@ -166,19 +166,19 @@ export class EntryStep {
   }
 
   /** The rule of a frame that follows from the code since the function's beginning, which rules tell; negative if there is none. */
-  startRule(module: UnwindModule, svma: number, isCall: boolean): number {
+  startRule(module: MachineModule, svma: number, isCall: boolean): number {
     const start = module.functionStart(svma - (isCall ? 1 : 0));
     return start === undefined || svma - start >= MAX_FUNCTION_BYTES ? NO_RULE : this.#scan.rule(module, start, svma, isCall);
   }
 
-  #stepByRule(module: UnwindModule, rule: number): StepEnd {
+  #stepByRule(module: MachineModule, rule: number): StepEnd {
     const end = this.#ruleStep.step(module, rule);
     if (end === 'stepped') module.code.effort.noteEnteredFrame();
     return end;
   }
 
   /** Steps to where a context of makecontext begins, if a rule leads there. */
-  #leadsToContext(module: UnwindModule, rule: number): boolean {
+  #leadsToContext(module: MachineModule, rule: number): boolean {
     if (this.#ruleStep.step(module, rule) !== 'stepped') return false;
     if (!this.#stackEnds.beginsContext()) {
       this.#frame.goBack();
@@ -223,7 +223,7 @@ export class EntryStep {
     return module === undefined || rule < 0 ? Number.NaN : this.#returnSlot(module, rule);
   }
 
-  #module(): UnwindModule | undefined {
+  #module(): MachineModule | undefined {
     const module = this.#code.moduleOf(this.#frame);
     const { pc, isCall } = this.#frame;
     this.#bias = this.#memory.space.bias;
@@ -232,14 +232,14 @@ export class EntryStep {
     return module;
   }
 
-  #rule(module: UnwindModule, entry: number): number {
+  #rule(module: MachineModule, entry: number): number {
     const distance = this.#svma + this.#bias - entry;
     if (distance < 0 || distance >= MAX_FUNCTION_BYTES) return NO_RULE;
     return this.#scan.rule(module, entry - this.#bias, this.#svma, this.#isCall);
   }
 
   /** Where the return address is according to a rule; −1 if that is not known. */
-  #returnSlot({ rules }: UnwindModule, rule: number): number {
+  #returnSlot({ rules }: MachineModule, rule: number): number {
     const { registers, machine } = this.#frame;
     const register = rules.data[rule + RuleWord.cfaRegister];
     return registers.known[register] === 1 ? registers.value(register) + rules.data[rule + RuleWord.cfaOffset] - machine.addressSize : -1;

@@ -4,7 +4,7 @@ import { RISCV_T0 } from '../machines/riscv-registers.ts';
 import { codeAddress, returnColumn } from '../machines/unwind-machine.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import type { UnwindModule } from '../modules/unwind-module.ts';
+import type { MachineModule } from '../modules/unwind-module.ts';
 import { RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
 import type { ReturnAddresses } from '../scan/calls/return-addresses.ts';
 import { isRuleAtEntry, PrologueScan, RIGHT_RULE } from '../scan/entries/prologue-scan.ts';
@@ -61,7 +61,7 @@ export class LeafStep {
     return isAtEntry ? 'no-rule' : this.#stepToReturn(module, svma);
   }
 
-  #stepByPrologue(module: UnwindModule, rule: number): boolean {
+  #stepByPrologue(module: MachineModule, rule: number): boolean {
     if (this.#ruleStep.step(module, rule) !== 'stepped') return false;
     const address = this.#addressIn(returnColumn(this.#frame.machine));
     const hasLedOn = address !== undefined && this.#returns.followsCall(address);
@@ -70,7 +70,7 @@ export class LeafStep {
   }
 
   /** Steps by the code up to the return, unless the rule leads to the same caller: it may know of more registers. */
-  #stepToReturn(module: UnwindModule, svma: number): StepEnd {
+  #stepToReturn(module: MachineModule, svma: number): StepEnd {
     const frame = this.#frame;
     const { machine } = frame;
     const end = this.#codeStep.stepToReturn();

@@ -4,7 +4,7 @@ import type { StepEnd } from '../frames/step-end.ts';
 import { codeAddress, returnColumn } from '../machines/unwind-machine.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import type { UnwindModule } from '../modules/unwind-module.ts';
+import type { MachineModule } from '../modules/unwind-module.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/calls/return-addresses.ts';
 import type { LinkCode } from '../scan/decoders/link-decoders.ts';
 import { MAX_PUSHES, PushScan } from '../scan/entries/push-scan.ts';
@@ -75,13 +75,13 @@ export class PushStep {
     return rule < 0 ? 'no-rule' : this.#stepByRule(module, rule);
   }
 
-  #codeOf(module: UnwindModule, svma: number): LinkCode {
+  #codeOf(module: MachineModule, svma: number): LinkCode {
     const { name } = this.#frame.machine;
     if (name === 'arm') return this.#thumbMode.isThumb(module, svma) ? 't32' : 'a32';
     return name as LinkCode;
   }
 
-  #stepByRule(module: UnwindModule, rule: number): StepEnd {
+  #stepByRule(module: MachineModule, rule: number): StepEnd {
     const frame = this.#frame;
     const { machine } = frame;
     if (this.#ruleStep.step(module, rule) !== 'stepped') return 'no-rule';

@@ -81,13 +81,16 @@ export class WrongRules {
   }
 
   #differs(module: UnwindModule, svma: number, isCall: boolean): boolean {
+    const { machine } = this.#frame;
+    // Rules of a file for another machine are not used.
+    if (!module.isFor(machine)) return false;
     const rule = module.ruleAt(isCall ? svma - 1 : svma);
     const { data } = module.rules;
     if (rule < 0 || (data[rule + RuleWord.flags] & RuleFlag.outermost) !== 0) return false;
     // Rules may be forgotten while code is followed.
     const [register, offset] = [data[rule + RuleWord.cfaRegister], data[rule + RuleWord.cfaOffset]];
     // By the frame pointer, the place is right even if the code moves the stack pointer without saying so.
-    if (register < 0 || register === this.#frame.machine.fp) return false;
+    if (register < 0 || register === machine.fp) return false;
     const byReturn = this.#codeStep.straightRule(module, svma, isCall);
     const byCode = byReturn >= 0 ? byReturn : this.#entryStep.startRule(module, svma, isCall);
     return byCode >= 0 && (module.rules.data[byCode + RuleWord.cfaRegister] !== register || module.rules.data[byCode + RuleWord.cfaOffset] !== offset);

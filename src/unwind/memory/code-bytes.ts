@@ -1,6 +1,6 @@
 import type { FrameView } from '../frames/frame.ts';
 import type { CodeMatch } from '../modules/code-space.ts';
-import type { UnwindModule } from '../modules/unwind-module.ts';
+import type { MachineModule, UnwindModule } from '../modules/unwind-module.ts';
 import type { ProcessMemory } from './process-memory.ts';
 
 /** The longest piece of code that is looked at once. */
@@ -33,9 +33,9 @@ export class CodeBytes {
   }
 
   /** The same for a frame whose code is followed; undefined also if the file is for another machine, or its code is of another instruction set. */
-  moduleOf({ pc, machine }: Pick<FrameView, 'pc' | 'machine'>): UnwindModule | undefined {
+  moduleOf({ pc, machine }: Pick<FrameView, 'pc' | 'machine'>): MachineModule | undefined {
     const module = this.moduleAt(pc);
-    return module?.registers === machine && module.memory.hasKnownCode ? module : undefined;
+    return module?.isFor(machine) && module.memory.hasKnownCode ? module : undefined;
   }
 
   /**

@@ -29,6 +29,12 @@ export interface EhFrameBytes {
   readonly addr: number;
 }
 
+/**
+ * The module of a file for a machine whose stacks are unwound.
+ * @internal
+ */
+export type MachineModule = UnwindModule & { readonly registers: MachineRegisters };
+
 /** Most call frame instructions that are followed for all addresses of one file: a hundred for each of ten million. A file that needs more was crafted to. */
 const MAX_STEPS = 2 ** 30;
 
@@ -98,6 +104,14 @@ export class UnwindModule {
    */
   static ofFunction(machine: UnwindMachine, code: FunctionCode, effort: CodeEffort): UnwindModule {
     return new UnwindModule(machine, NO_TABLES, new ModuleMemory(undefined, code.view.littleEndian, code), effort);
+  }
+
+  /**
+   * Whether the file is for a machine.
+   * @internal
+   */
+  isFor(machine: MachineRegisters): this is MachineModule {
+    return this.registers === machine;
   }
 
   /**

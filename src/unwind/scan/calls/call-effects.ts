@@ -1,7 +1,6 @@
 import { CALLING_CONVENTIONS } from '../../machines/calling-conventions.ts';
-import type { MachineRegisters } from '../../machines/unwind-machine.ts';
 import type { CodeBytes } from '../../memory/code-bytes.ts';
-import type { UnwindModule } from '../../modules/unwind-module.ts';
+import type { MachineModule } from '../../modules/unwind-module.ts';
 import type { ScanState } from '../code/scan-state.ts';
 import { I386Callees } from './i386-callees.ts';
 
@@ -15,12 +14,11 @@ export class CallEffects {
 
   /**
    * Applies what a function has changed that was called right before an svma; meaningless if code has to be read first ({@link CodeBytes.isPending}).
-   * @param module of a machine whose code is followed
    * @param dropsArguments whether arguments that the function has taken off the stack are gone; else they still count as part of the caller's frame
    * @returns whether it is certain that the function returns
    */
-  apply(module: UnwindModule, svma: number, state: ScanState, dropsArguments: boolean): boolean {
-    const { name, sp } = module.registers as MachineRegisters;
+  apply(module: MachineModule, svma: number, state: ScanState, dropsArguments: boolean): boolean {
+    const { name, sp } = module.registers;
     const isI386 = name === 'i386';
     const changed = isI386 ? this.#i386Callees.onlyChangedBefore(module, svma) : -1;
     if (changed >= 0) {

@@ -1,8 +1,8 @@
 import { CALLING_CONVENTIONS } from '../../machines/calling-conventions.ts';
 import { RISCV_T0 } from '../../machines/riscv-registers.ts';
-import { MACHINE_REGISTERS, type MachineRegisters, returnColumn } from '../../machines/unwind-machine.ts';
+import { MACHINE_REGISTERS, returnColumn } from '../../machines/unwind-machine.ts';
 import { MAX_FRAME_BYTES } from '../../memory/stack-memory.ts';
-import type { UnwindModule } from '../../modules/unwind-module.ts';
+import type { MachineModule } from '../../modules/unwind-module.ts';
 import { RegisterRule } from '../../rules/cfa-row.ts';
 import { NO_RULE } from '../../rules/unwind-rules.ts';
 import type { ScanState } from '../code/scan-state.ts';
@@ -10,10 +10,8 @@ import type { ScanState } from '../code/scan-state.ts';
 /**
  * The number of the rule of a frame whose code was followed from the function's beginning, or from where it saved the link register; NO_RULE if the state does
  * not tell where the frame ends or the return address is.
- * @param module of a machine whose code is followed
  */
-export function ruleSinceEntry({ registers, rules }: UnwindModule, state: ScanState): number {
-  const machine = registers as MachineRegisters;
+export function ruleSinceEntry({ registers: machine, rules }: MachineModule, state: ScanState): number {
   const { sp, lr, addressSize, cfaBias } = machine;
   const { link, calleeSaved } = CALLING_CONVENTIONS[machine.name];
   const isPushedByCall = link < 0;
@@ -47,7 +45,7 @@ export function ruleSinceEntry({ registers, rules }: UnwindModule, state: ScanSt
  * The same for a function of RISC-V that saves registers for its caller, so that it returns by t0, and leaves the caller's return address in ra. Its frame becomes
  * a part of the caller's only when it returns.
  */
-export function ruleOfSaving({ rules }: UnwindModule, state: ScanState): number {
+export function ruleOfSaving({ rules }: MachineModule, state: ScanState): number {
   const { link, calleeSaved } = CALLING_CONVENTIONS.riscv64;
   const { sp } = MACHINE_REGISTERS.riscv64;
   const distance = -state.offsets[sp];

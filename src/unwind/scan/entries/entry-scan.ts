@@ -3,7 +3,7 @@ import type { MachineRegisters, X86Machine } from '../../machines/unwind-machine
 import type { CodeBytes } from '../../memory/code-bytes.ts';
 import { MAX_FRAME_BYTES } from '../../memory/stack-memory.ts';
 import { EntryWalk } from '../../modules/entry-walk.ts';
-import type { UnwindModule } from '../../modules/unwind-module.ts';
+import type { MachineModule } from '../../modules/unwind-module.ts';
 import { NO_RULE } from '../../rules/unwind-rules.ts';
 import { CallEffects } from '../calls/call-effects.ts';
 import { MAX_FUNCTION_BYTES } from '../calls/return-addresses.ts';
@@ -69,7 +69,7 @@ export class EntryScan {
    * @param entry the svma of the function's first instruction, less than {@link MAX_FUNCTION_BYTES} before
    * @param isCall whether the svma is where a call returns to
    */
-  rule(module: UnwindModule, entry: number, svma: number, isCall: boolean): number {
+  rule(module: MachineModule, entry: number, svma: number, isCall: boolean): number {
     // Exact for distances below 2^36 from the file's first svma, which no file reaches. Svmas themselves may be larger, as in prelinked libraries.
     const key = ((svma - module.memory.start) * MAX_FUNCTION_BYTES + (svma - entry)) * 2 + (isCall ? 1 : 0);
     const known = module.code.entered.get(key);
@@ -85,15 +85,15 @@ export class EntryScan {
     return rule;
   }
 
-  #begin(module: UnwindModule): void {
+  #begin(module: MachineModule): void {
     this.#reader.begin(module);
-    this.#machine = module.registers as MachineRegisters;
+    this.#machine = module.registers;
     const machine = this.#machine.name as X86Machine;
     this.#convention = CALLING_CONVENTIONS[machine];
     this.#decoder = this.#decoders[machine];
   }
 
-  #walkFrom({ code: { walks } }: UnwindModule, entry: number): EntryWalk {
+  #walkFrom({ code: { walks } }: MachineModule, entry: number): EntryWalk {
     const known = walks.get(entry);
     this.#walk = known ?? new EntryWalk(entry);
     if (known !== undefined) return known;
@@ -103,7 +103,7 @@ export class EntryScan {
   }
 
   /** Reads code up to an svma. @returns whether an instruction begins there, after a call if `isCall` says so: then the state is that of the frame */
-  #reads(module: UnwindModule, entry: number, end: number, isCall: boolean): boolean {
+  #reads(module: MachineModule, entry: number, end: number, isCall: boolean): boolean {
     const decoder = this.#decoder;
     const state = this.#state;
     const { sp } = this.#machine;
@@ -145,7 +145,7 @@ export class EntryScan {
   }
 
   /** Whether the instruction that was just decoded is there, and does not begin another function; notes in the walk that it ends if not. */
-  #staysInside(module: UnwindModule, svma: number, flow: CodeFlow, spBefore: number): boolean {
+  #staysInside(module: MachineModule, svma: number, flow: CodeFlow, spBefore: number): boolean {
     const { isMissing } = this.#reader;
     const mayBeOther = !isMissing && this.#mayBegin && flow === 'next' && this.#state.offsets[this.#machine.sp] < spBefore;
     const isOther = mayBeOther && !this.#walk.isInner(svma) && !this.#isStillInside(module, svma);
@@ -197,7 +197,7 @@ export class EntryScan {
    * it has not made, or changes a register that it would have to save first, or soon after it there is a jump back to what is certain to be of the function.
    * What fills the space after Go's functions and those of GraalVM's native images is INT3, and these save no registers for their callers.
    */
-  #isStillInside(module: UnwindModule, start: number): boolean {
+  #isStillInside(module: MachineModule, start: number): boolean {
     const reader = this.#reader;
     const decoder = this.#decodersAhead[this.#machine.name as X86Machine];
     const state = this.#ahead;

@@ -1,6 +1,6 @@
 import type { MachineRegisters, X86Machine } from '../../machines/unwind-machine.ts';
 import type { CodeBytes } from '../../memory/code-bytes.ts';
-import type { UnwindModule } from '../../modules/unwind-module.ts';
+import type { MachineModule } from '../../modules/unwind-module.ts';
 import { I386Callees } from '../calls/i386-callees.ts';
 import { FileCode } from '../code/file-code.ts';
 import { ScanState } from '../code/scan-state.ts';
@@ -78,10 +78,10 @@ export class EntrySearch {
    * The svma of the nearest beginning before an svma; −1 if there is none, or code has to be read first ({@link CodeBytes.isPending}).
    * @param from the svma whose function is looked for
    */
-  before(module: UnwindModule, svma: number, from: number): number {
+  before(module: MachineModule, svma: number, from: number): number {
     const least = Math.max(0, from - MAX_BYTES);
     this.#reader.begin(module);
-    this.#machine = module.registers as MachineRegisters;
+    this.#machine = module.registers;
     for (let block = Math.floor((svma - 1) / BLOCK_SIZE_BYTES); (block + 1) * BLOCK_SIZE_BYTES > least; block--) {
       const places = module.code.possibleEntries.get(block) ?? this.#look(module, block);
       if (places === undefined) return -1;
@@ -92,7 +92,7 @@ export class EntrySearch {
   }
 
   /** Searches a block; undefined if code has to be read first, or enough was looked at. */
-  #look(module: UnwindModule, block: number): readonly number[] | undefined {
+  #look(module: MachineModule, block: number): readonly number[] | undefined {
     if (module.code.effort.hasEnteredEnough) return undefined;
     module.code.effort.enteredInstructions += BLOCK_SIZE_BYTES;
     const start = block * BLOCK_SIZE_BYTES;
@@ -120,7 +120,7 @@ export class EntrySearch {
     }
   }
 
-  #begins(module: UnwindModule, at: number): boolean {
+  #begins(module: MachineModule, at: number): boolean {
     const state = this.#state;
     const { sp, name } = this.#machine;
     const decoder = this.#decoders[name as X86Machine];
@@ -137,7 +137,7 @@ export class EntrySearch {
   }
 
   /** Whether a call right before an svma only tells i386 code where it is: that may come before room is made on the stack. */
-  #tellsWhereCodeIs(module: UnwindModule, svma: number): boolean {
+  #tellsWhereCodeIs(module: MachineModule, svma: number): boolean {
     return this.#machine.name === 'i386' && this.#i386Callees.onlyChangedBefore(module, svma) >= 0;
   }
 

@@ -1,7 +1,7 @@
 import { CALLING_CONVENTIONS } from '../../machines/calling-conventions.ts';
 import type { MachineRegisters } from '../../machines/unwind-machine.ts';
 import type { CodeBytes } from '../../memory/code-bytes.ts';
-import type { UnwindModule } from '../../modules/unwind-module.ts';
+import type { MachineModule } from '../../modules/unwind-module.ts';
 import { RegisterRule } from '../../rules/cfa-row.ts';
 import { NO_RULE, RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleWord } from '../../rules/unwind-rules.ts';
 import { FileCode } from '../code/file-code.ts';
@@ -45,7 +45,7 @@ export class PrologueScan {
    * return address; {@link RIGHT_RULE} if it does not; NO_RULE if the code does not tell, or has to be read first ({@link CodeBytes.isPending}).
    * @param module of a machine with a link register and one set of instructions
    */
-  rule(module: UnwindModule, svma: number): number {
+  rule(module: MachineModule, svma: number): number {
     const { beginning } = module.code;
     const known = beginning.get(svma);
     if (known !== undefined) return known;
@@ -56,7 +56,7 @@ export class PrologueScan {
     return rule;
   }
 
-  #find(module: UnwindModule, svma: number): number {
+  #find(module: MachineModule, svma: number): number {
     const start = module.functionStart(svma);
     if (start === undefined || svma - start > MAX_INSTRUCTIONS * MAX_INSTRUCTION_BYTES) return NO_RULE;
     // What begins with another rule is a part of a function.
@@ -65,8 +65,8 @@ export class PrologueScan {
   }
 
   /** Follows code from where a function begins. @returns whether it leads straight to the end: then the state is that of the frame */
-  #follow(module: UnwindModule, start: number, end: number): boolean {
-    const { name, sp } = module.registers as MachineRegisters;
+  #follow(module: MachineModule, start: number, end: number): boolean {
+    const { name, sp } = module.registers;
     const decoder = this.#decoders[name as LinkCode];
     this.#reader.begin(module);
     this.#state.begin(sp);
@@ -116,10 +116,9 @@ export class PrologueScan {
   }
 
   /** Whether a rule finds the CFA and the return address where the code has them; also if it does so in a way that is not compared. */
-  #isRight({ registers, rules }: UnwindModule, rule: number): boolean {
+  #isRight({ registers: machine, rules }: MachineModule, rule: number): boolean {
     const { data } = rules;
     const { bases, offsets } = this.#state;
-    const machine = registers as MachineRegisters;
     const { sp, cfaBias } = machine;
     const cfaRegister = data[rule + RuleWord.cfaRegister];
     if (cfaRegister < 0) return true;
@@ -151,7 +150,7 @@ export class PrologueScan {
 }
 
 /** Whether a rule is that of a function which has done nothing yet: its frame is empty, and all registers are the caller's. */
-export function isRuleAtEntry({ registers, rules: { data } }: UnwindModule, rule: number): boolean {
-  const { sp, cfaBias } = registers as MachineRegisters;
+export function isRuleAtEntry({ registers, rules: { data } }: MachineModule, rule: number): boolean {
+  const { sp, cfaBias } = registers;
   return rule >= 0 && data[rule + RuleWord.cfaRegister] === sp && data[rule + RuleWord.cfaOffset] === cfaBias && data[rule + RuleWord.registerCount] === 0;
 }

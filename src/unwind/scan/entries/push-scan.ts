@@ -2,7 +2,7 @@ import { ARM_IP, ARM_PC } from '../../machines/arm-registers.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from '../../machines/calling-conventions.ts';
 import type { MachineRegisters } from '../../machines/unwind-machine.ts';
 import type { CodeBytes } from '../../memory/code-bytes.ts';
-import type { UnwindModule } from '../../modules/unwind-module.ts';
+import type { MachineModule } from '../../modules/unwind-module.ts';
 import { NO_RULE } from '../../rules/unwind-rules.ts';
 import { CallEffects } from '../calls/call-effects.ts';
 import { MAX_FUNCTION_BYTES } from '../calls/return-addresses.ts';
@@ -53,7 +53,7 @@ export class PushScan {
    * ({@link CodeBytes.isPending}).
    * @param number of the push among those from which the code leads to the svma, the farthest one first: below {@link MAX_PUSHES}
    */
-  rule(module: UnwindModule, svma: number, code: PushCode, number: number): number {
+  rule(module: MachineModule, svma: number, code: PushCode, number: number): number {
     const { pushed } = module.code;
     const key = (svma * 2 + (code === 't32' ? 1 : 0)) * MAX_PUSHES;
     const known = pushed.get(key + number);
@@ -70,7 +70,7 @@ export class PushScan {
    * @param entry the svma of its first instruction, less than {@link MAX_FUNCTION_BYTES} before
    * @param mayGuess whether code that nothing that was followed leads to may count as part of it, too, as a case of a switch
    */
-  ruleFrom(module: UnwindModule, entry: number, svma: number, code: LinkCode, mayGuess: boolean): number {
+  ruleFrom(module: MachineModule, entry: number, svma: number, code: LinkCode, mayGuess: boolean): number {
     const { entered } = module.code;
     const key = (((svma - module.memory.start) * MAX_FUNCTION_BYTES + (svma - entry)) * 2 + (code === 't32' ? 1 : 0)) * 2 + (mayGuess ? 1 : 0);
     const known = entered.get(key);
@@ -83,7 +83,7 @@ export class PushScan {
   }
 
   /** The same for a function of RISC-V that saves registers for its caller: see {@link ruleOfSaving}. */
-  ruleOfSaving(module: UnwindModule, entry: number, svma: number): number {
+  ruleOfSaving(module: MachineModule, entry: number, svma: number): number {
     const { saving } = module.code;
     const key = (svma - module.memory.start) * MAX_FUNCTION_BYTES + (svma - entry);
     const known = saving.get(key);
@@ -96,7 +96,7 @@ export class PushScan {
   }
 
   /** Whether code leads from a function's entry to an svma: then the state is that of the frame. */
-  #reaches(module: UnwindModule, entry: number, svma: number, code: LinkCode): boolean {
+  #reaches(module: MachineModule, entry: number, svma: number, code: LinkCode): boolean {
     this.#begin(module);
     this.#reader.begin(module);
     const isReached = this.#follows(module, code, entry, svma);
@@ -104,14 +104,14 @@ export class PushScan {
     return isReached;
   }
 
-  #begin(module: UnwindModule): void {
+  #begin(module: MachineModule): void {
     module.makeRoom();
-    this.#machine = module.registers as MachineRegisters;
+    this.#machine = module.registers;
     this.#convention = CALLING_CONVENTIONS[this.#machine.name];
   }
 
   /** The rules of the pushes whose functions may be the one at the svma: following the code from there, no other function begins in between. */
-  #find(module: UnwindModule, svma: number, code: PushCode): number[] {
+  #find(module: MachineModule, svma: number, code: PushCode): number[] {
     const rules: number[] = [];
     for (let i = 0, push = svma; i < MAX_PUSHES && !this.#code.isPending; i++) {
       push = this.#search.before(module, push, svma, code);
@@ -130,7 +130,7 @@ export class PushScan {
    * @param push tells where other functions may begin; undefined if this one is known to begin at `start`
    * @returns whether it is in the same function: then the state is that of the frame
    */
-  #follows(module: UnwindModule, code: LinkCode, start: number, end: number, push?: PushCode): boolean {
+  #follows(module: MachineModule, code: LinkCode, start: number, end: number, push?: PushCode): boolean {
     const decoder = this.#decoders[code];
     const reader = this.#reader;
     const state = this.#state;

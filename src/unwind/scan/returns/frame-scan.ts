@@ -1,7 +1,7 @@
 import { CALLING_CONVENTIONS } from '../../machines/calling-conventions.ts';
 import { isX86, type MachineRegisters, type UnwindMachine } from '../../machines/unwind-machine.ts';
 import type { CodeBytes } from '../../memory/code-bytes.ts';
-import type { UnwindModule } from '../../modules/unwind-module.ts';
+import type { MachineModule } from '../../modules/unwind-module.ts';
 import { NO_RULE, RuleFlag } from '../../rules/unwind-rules.ts';
 import { CallEffects } from '../calls/call-effects.ts';
 import { savingCallBefore } from '../calls/saving-calls.ts';
@@ -50,7 +50,7 @@ export class FrameScan {
   readonly #state = new ScanState();
   readonly #returnRules = new ReturnRules();
   /** What is being scanned. */
-  #module!: UnwindModule;
+  #module!: MachineModule;
   #machine!: MachineRegisters;
   #start = 0;
   #isCall = false;
@@ -72,14 +72,13 @@ export class FrameScan {
   /**
    * The number of the rule, among those of the module, by which the current frame is left; NO_RULE if there is none, or code has to be read first
    * ({@link CodeBytes.isPending}). The return address is left in the {@link returnColumn}.
-   * @param module of a machine whose code is followed
    * @param flags of {@link ScanFlag}
    */
-  rule(module: UnwindModule, svma: number, flags: number): number {
+  rule(module: MachineModule, svma: number, flags: number): number {
     const key = svma * FLAG_VALUES + flags;
     const known = module.code.scanned.get(key);
     if (known !== undefined) return known;
-    const machine = module.registers as MachineRegisters;
+    const machine = module.registers;
     this.#module = module;
     this.#machine = machine;
     this.#start = svma;
@@ -88,7 +87,7 @@ export class FrameScan {
     const saving = machine.name === 'riscv64' && this.#isCall ? savingCallBefore(this.#reader, svma) : -1;
     if (saving >= 0) return this.rule(module, saving, flags & ~ScanFlag.isCall);
     this.#reader.isMissing = false;
-    this.#returnRules.begin(module, machine, { isCall: this.#isCall, isEmpty: (flags & ScanFlag.isEmpty) !== 0 });
+    this.#returnRules.begin(module, { isCall: this.#isCall, isEmpty: (flags & ScanFlag.isEmpty) !== 0 });
     module.makeRoom();
     const decoder = this.#decoderOf(machine.name, (flags & ScanFlag.isThumb) !== 0);
     const rule = this.#isCall && this.#isOfCalled() ? NO_RULE : this.#scan(decoder);
@@ -101,13 +100,13 @@ export class FrameScan {
    * The same for a leaf whose code leads straight to a return by the link register, in a few instructions: what these do is certain, whatever its rules say. At
    * the return itself, the return address is in the link register, and the stack pointer and all registers that functions restore are the caller's.
    */
-  returnRule(module: UnwindModule, svma: number): number {
+  returnRule(module: MachineModule, svma: number): number {
     const known = module.code.returning.get(svma);
     if (known !== undefined) return known;
-    const machine = module.registers as MachineRegisters;
+    const machine = module.registers;
     this.#module = module;
     this.#reader.begin(module);
-    this.#returnRules.begin(module, machine, { isCall: false, isEmpty: false });
+    this.#returnRules.begin(module, { isCall: false, isEmpty: false });
     module.makeRoom();
     const rule = this.#followToReturn(this.#decoderOf(machine.name, false), machine, svma);
     if (this.#code.isPending) return NO_RULE;
@@ -152,7 +151,7 @@ export class FrameScan {
    * The same for a leaf whose {@link rule} was asked for, and which frees its frame and then makes an indirect jump through a register. Code that switches
    * stacks jumps like this instead of returning; other code makes a tail call, or has a switch. The address tells which.
    */
-  jumpRule(module: UnwindModule, svma: number): number {
+  jumpRule(module: MachineModule, svma: number): number {
     return module.code.jumped.get(svma) ?? NO_RULE;
   }
 

@@ -2,7 +2,7 @@ import { CALLING_CONVENTIONS, type CallingConvention } from '../../machines/call
 import { powerpcLinkSlot } from '../../machines/frame-records.ts';
 import { isX86, type MachineRegisters, returnColumn } from '../../machines/unwind-machine.ts';
 import { MAX_FRAME_BYTES } from '../../memory/stack-memory.ts';
-import type { UnwindModule } from '../../modules/unwind-module.ts';
+import type { MachineModule } from '../../modules/unwind-module.ts';
 import { RegisterRule } from '../../rules/cfa-row.ts';
 import { NO_RULE, RuleFlag } from '../../rules/unwind-rules.ts';
 import { INDIRECT, SAVED, type ScanState } from '../code/scan-state.ts';
@@ -36,15 +36,15 @@ interface ReturnAddressPlace {
 
 /** Makes rules of what registers hold where a function returns, in terms of what they held where the scan began. */
 export class ReturnRules {
-  #module!: UnwindModule;
+  #module!: MachineModule;
   #machine!: MachineRegisters;
   #convention!: CallingConvention;
   #frame!: ScannedFrame;
 
-  begin(module: UnwindModule, machine: MachineRegisters, frame: ScannedFrame): void {
+  begin(module: MachineModule, frame: ScannedFrame): void {
     this.#module = module;
-    this.#machine = machine;
-    this.#convention = CALLING_CONVENTIONS[machine.name];
+    this.#machine = module.registers;
+    this.#convention = CALLING_CONVENTIONS[module.registers.name];
     this.#frame = frame;
   }
 
