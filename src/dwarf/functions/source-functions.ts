@@ -87,10 +87,6 @@ export class SourceFunctions {
    * @param wantsScope whether its scope is wanted if it has no linkage name: {@link findScopes} and {@link finish} fill it in
    */
   functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined, wantsScope: boolean): SourceFunction {
-    return this.#functionOf(unit, dieAt, lines, wantsScope);
-  }
-
-  #functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined, wantsScope: boolean): DescribedFunction {
     const { file, header, functionDies: die } = unit;
     // A subprogram may have a linkage name of its own besides an abstract origin: constructors do.
     const isItself = die.nameForm !== 0 || die.linkageNameForm !== 0 || die.declLine > 0;
@@ -152,7 +148,7 @@ export class SourceFunctions {
     const { file, header, functionDies: die } = unit;
     die.read(dieAt);
     const { tag } = die;
-    if (tag === dw.DW_TAG_subprogram || tag === dw.DW_TAG_inlined_subroutine) return this.#functionOf(unit, dieAt, lines, true);
+    if (tag === dw.DW_TAG_subprogram || tag === dw.DW_TAG_inlined_subroutine) return this.functionOf(unit, dieAt, lines, true);
     if (tag !== dw.DW_TAG_namespace && !isType(tag)) return around;
     const { scopesByDie, texts } = this.#of(file);
     const offset = header.offset + dieAt;
@@ -170,7 +166,7 @@ export class SourceFunctions {
       scopesBySignature.set(signature, scope);
       this.#typesElsewhere.push({ target: scope, file, signature, isNamed });
     }
-    if (isNamed) takeText(texts, scope, 'name', unit, die.nameForm, die.nameAt);
+    if (isNamed) takeText(texts, scope, 'name', unit);
     this.#followDeclaration(scope, unit, isNamed);
     return scope;
   }
@@ -185,7 +181,7 @@ export class SourceFunctions {
     const dieAt = die.originOffset - header.offset;
     if (originFile(unit) !== file || dieAt < 0 || dieAt >= header.end - header.offset) return false;
     die.read(dieAt);
-    if (!isNamed && die.nameForm !== 0) takeText(this.#of(file).texts, target, 'name', unit, die.nameForm, die.nameAt);
+    if (!isNamed && die.nameForm !== 0) takeText(this.#of(file).texts, target, 'name', unit);
     this.#unplaced.push({ target, dieAt });
     return true;
   }
@@ -225,7 +221,7 @@ export class SourceFunctions {
         const { functionDies: die } = unit;
         die.read(dieAt);
         const isNamedHere = die.nameForm !== 0;
-        if (!isNamed && isNamedHere) takeText(this.#of(unit.file).texts, target, 'name', unit, die.nameForm, die.nameAt);
+        if (!isNamed && isNamedHere) takeText(this.#of(unit.file).texts, target, 'name', unit);
         if (!this.#followDeclaration(target, unit, isNamed || isNamedHere)) this.#unplaced.push({ target, dieAt });
         this.findScopes(unit, undefined);
       } catch (error) {
@@ -308,11 +304,11 @@ export class SourceFunctions {
       }
       if ((has & HAS_NAME) === 0 && die.nameForm !== 0) {
         has |= HAS_NAME;
-        takeText(texts, target, 'name', unit, die.nameForm, die.nameAt);
+        takeText(texts, target, 'name', unit);
       }
       if ((has & HAS_LINKAGE_NAME) === 0 && die.linkageNameForm !== 0) {
         has |= HAS_LINKAGE_NAME;
-        takeText(texts, target, 'linkageName', unit, die.linkageNameForm, die.linkageNameAt);
+        takeText(texts, target, 'linkageName', unit);
       }
       if (hops > MAX_HOPS) return;
       const origin = originFile(unit);
@@ -368,7 +364,9 @@ function originFile({ file, functionDies: { origin } }: Unit): DwarfFile | undef
   return origin === ORIGIN_IN_SUPPLEMENTARY ? file.supplementary : file;
 }
 
-function takeText(texts: WantedTexts, target: Named, field: keyof Named, { view, header, root }: Unit, form: number, at: number): void {
+/** Takes a name from the DIE last read by the unit's reader. @param texts gets it if it is not in the unit itself */
+function takeText(texts: WantedTexts, target: Named, field: keyof Named, { view, header, root, functionDies: die }: Unit): void {
+  const [form, at] = field === 'name' ? [die.nameForm, die.nameAt] : [die.linkageNameForm, die.linkageNameAt];
   const place = textPlace(form);
   if (place === TEXT_IN_UNIT) target[field] = textInUnit(view, at);
   else if (place === TEXT_BY_INDEX) texts.add(target, field, place, root.strOffsetsBase + at * header.offsetSize, header.offsetSize);

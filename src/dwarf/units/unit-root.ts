@@ -62,20 +62,20 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
   // Where the first contribution to a section starts, after its header: DWARF 5, 7.26, 7.27 and 7.28. Earlier versions have no header.
   const isNew = header.version >= 5;
   const lengthSize = header.offsetSize === 8 ? 12 : 4;
-  const root = {
+  const root: { -readonly [Key in keyof UnitRoot]: UnitRoot[Key] } = {
     tag: 0,
     language: -1,
-    name: undefined as RawValue | undefined,
-    compDir: undefined as RawValue | undefined,
-    lowPc: undefined as RawValue | undefined,
-    highPc: undefined as RawValue | undefined,
-    ranges: undefined as RawValue | undefined,
+    name: undefined,
+    compDir: undefined,
+    lowPc: undefined,
+    highPc: undefined,
+    ranges: undefined,
     stmtList: -1,
     strOffsetsBase: isNew ? lengthSize + 4 : 0,
     addrBase: isNew ? lengthSize + 4 : 0,
     rnglistsBase: lengthSize + 8,
     gnuRangesBase: 0,
-    dwoName: undefined as RawValue | undefined,
+    dwoName: undefined,
     dwoId: header.dwoId,
   };
   let hasCode = false;
