@@ -1,9 +1,10 @@
 import { highWord } from '../../base/bytes/addresses.ts';
 import { ByteView } from '../../base/bytes/byte-view.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
-import { EM_MIPS, SHT_REL, SHT_RELA, SHT_SYMTAB_SHNDX } from '../../elf/elf-constants.ts';
+import { EM_MIPS, SHT_REL, SHT_RELA, SHT_SYMTAB_SHNDX, SYMBOL_LAYOUTS } from '../../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../../elf/elf-file.ts';
 import { SHN_ABS, SHN_LORESERVE, SHN_XINDEX } from '../../elf/symbol-constants.ts';
+import { symbolValue } from '../../elf/symbol-value.ts';
 import { type RelocationType, relocationTypes } from './relocation-types.ts';
 
 /** Applies the relocations of a relocatable file to its debug sections. */
@@ -41,8 +42,8 @@ export class DebugRelocations {
       throw new PerfconvError('unsupported', `unknown relocations of machine ${machine}`, { file: source.name, record: section.name });
     if (!this.#values.has(section.link)) this.#values.set(section.link, this.#readValues(section.link));
     const values = (await this.#values.get(section.link)) ?? new Float64Array();
-    const entries = await this.#elf.readSection(section);
-    applyEntries(entries, classBits === 64, section.type === SHT_RELA, this.#types, values, new ByteView(bytes, littleEndian));
+    const entries = { view: await this.#elf.readSection(section), is64: classBits === 64, hasAddend: section.type === SHT_RELA };
+    applyEntries(entries, this.#types, values, new ByteView(bytes, littleEndian));
   }
 
   /** The value of each symbol of a table; 0 for one that is defined elsewhere. */
@@ -50,15 +51,14 @@ export class DebugRelocations {
     const { sections, classBits } = this.#elf;
     const table = sections.at(tableIndex);
     if (table === undefined) return new Float64Array();
-    const is64 = classBits === 64;
-    const size = is64 ? 24 : 16;
+    const layout = SYMBOL_LAYOUTS[classBits];
     const view = await this.#elf.readSection(table);
     const escapes = sections.find(({ type, link }) => type === SHT_SYMTAB_SHNDX && link === tableIndex);
     const longIndexes = escapes && (await this.#elf.readSection(escapes));
-    const values = new Float64Array(Math.floor(view.length / size));
-    for (let i = 0, at = 0; i < values.length; i++, at += size) {
-      const value = is64 ? view.i64(at + 8) : view.u32(at + 4);
-      let section = view.u16(at + (is64 ? 6 : 14));
+    const values = new Float64Array(Math.floor(view.length / layout.sizeBytes));
+    for (let i = 0, at = 0; i < values.length; i++, at += layout.sizeBytes) {
+      const value = symbolValue(view, at, layout);
+      let section = view.u16(at + layout.st_shndx);
       if (section === SHN_XINDEX && longIndexes !== undefined && 4 * i + 4 <= longIndexes.length) section = longIndexes.u32(4 * i);
       else if (section >= SHN_LORESERVE) {
         if (section === SHN_ABS) values[i] = value;
@@ -71,11 +71,16 @@ export class DebugRelocations {
   }
 }
 
-/** `Elf32_Rel`, `Elf32_Rela` and their 64-bit counterparts (gABI, "Relocation"). */
+/** `Elf32_Rel`, `Elf32_Rela` or their 64-bit counterparts (gABI, "Relocation"). */
+interface RelocationEntries {
+  readonly view: ByteView;
+  readonly is64: boolean;
+  /** Whether they are `Rela`. */
+  readonly hasAddend: boolean;
+}
+
 function applyEntries(
-  entries: ByteView,
-  is64: boolean,
-  hasAddend: boolean,
+  { view: entries, is64, hasAddend }: RelocationEntries,
   types: ReadonlyMap<number, RelocationType>,
   values: Float64Array,
   target: ByteView,
