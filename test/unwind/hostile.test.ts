@@ -197,7 +197,12 @@ describe('unwinding ends without an error', () => {
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.constantFrom<4 | 8>(4, 8), (bytes, addressSize) => {
         const registers = new RegisterFile(20);
         registers.known.fill(1);
-        const end = new ExpressionMachine().evaluate(new ByteView(bytes, true), 0, bytes.length, addressSize, registers, memory, 8);
+        const end = new ExpressionMachine().evaluate(
+          { view: new ByteView(bytes, true), start: 0, end: bytes.length },
+          { machine: { addressSize }, registers },
+          memory,
+          8,
+        );
         expect(['done', 'bad', 'absent']).toContain(end);
       }),
       { numRuns: 80 },

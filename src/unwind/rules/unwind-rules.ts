@@ -1,3 +1,4 @@
+import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { grown } from '../../base/tables/growable.ts';
 import type { FrameSection } from '../../elf/frame-section.ts';
 import { MACHINE_REGISTERS, type MachineRegisters } from '../machines/unwind-machine.ts';
@@ -71,9 +72,9 @@ export const RuleFlag = {
   interrupts: 131072,
 } as const;
 
-/** An expression of a rule: bytes of a section. */
+/** An expression of a rule: where in the view of its section it is. */
 export interface RuleExpression {
-  readonly section: FrameSection;
+  readonly view: ByteView;
   readonly start: number;
   readonly end: number;
 }
@@ -251,7 +252,7 @@ export class UnwindRules {
     }
     const known = numbers.get(start);
     if (known !== undefined) return known;
-    const number = this.expressions.push({ section, start, end }) - 1;
+    const number = this.expressions.push({ view: section.bytes.view, start, end }) - 1;
     numbers.set(start, number);
     return number;
   }

@@ -1,5 +1,6 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import type { RegisterFile } from '../machines/register-file.ts';
+import type { MachineRegisters } from '../machines/unwind-machine.ts';
 import { wordOf } from '../memory/stack-memory.ts';
 import type { MemoryMatch } from '../modules/module-memory.ts';
 import {
@@ -47,6 +48,7 @@ import {
   DW_OP_swap,
   DW_OP_xor,
 } from '../rules/dwarf-operations.ts';
+import type { RuleExpression } from '../rules/unwind-rules.ts';
 
 /**
  * - `done`
@@ -55,6 +57,12 @@ import {
  * - `wanted`: memory that it needs has to be read first
  */
 export type ExpressionEnd = 'done' | 'bad' | 'absent' | 'wanted';
+
+/** What expressions need of the frame. */
+interface ExpressionFrame {
+  readonly machine: Pick<MachineRegisters, 'addressSize'>;
+  readonly registers: RegisterFile;
+}
 
 /** Memory as expressions read it. */
 export interface ExpressionMemory {
@@ -86,19 +94,11 @@ export class ExpressionMachine {
   #failed = false;
 
   /**
-   * @param start where its bytes are in the view
-   * @param registers of the frame that is unwound
+   * @param frame that is unwound
    * @param initial what is on the stack at first: the CFA; undefined for nothing
    */
-  evaluate(
-    view: ByteView,
-    start: number,
-    end: number,
-    addressSize: 4 | 8,
-    registers: RegisterFile,
-    memory: ExpressionMemory,
-    initial: number | undefined,
-  ): ExpressionEnd {
+  evaluate({ view, start, end }: RuleExpression, frame: ExpressionFrame, memory: ExpressionMemory, initial: number | undefined): ExpressionEnd {
+    const { machine, registers } = frame;
     this.#view = view;
     this.#start = start;
     this.#at = start;
@@ -106,7 +106,7 @@ export class ExpressionMachine {
     this.#failed = false;
     this.absentAddress = Number.NaN;
     this.#stack.length = 0;
-    const bits = addressSize * 8;
+    const bits = machine.addressSize * 8;
     if (initial !== undefined) this.#push(BigInt.asUintN(bits, BigInt(initial)));
     for (let steps = 0; this.#at < this.#end; steps++) {
       if (steps >= MAX_STEPS) return 'bad';

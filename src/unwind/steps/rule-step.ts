@@ -172,10 +172,7 @@ export class RuleStep {
   }
 
   #evaluate(module: UnwindModule, number: number, cfa: number | undefined): StepEnd {
-    const { machine, registers } = this.#frame;
-    const { section, start, end } = module.rules.expressions[number];
-    const { view } = section.bytes;
-    return STEP_ENDS[this.#expressions.evaluate(view, start, end, machine.addressSize, registers, this.#read, cfa)];
+    return STEP_ENDS[this.#expressions.evaluate(module.rules.expressions[number], this.#frame, this.#read, cfa)];
   }
 }
 

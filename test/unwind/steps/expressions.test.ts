@@ -29,7 +29,7 @@ function evaluate(
 ): bigint | ExpressionEnd {
   const machine = new ExpressionMachine();
   const view = new ByteView(Uint8Array.of(0xaa, ...bytes, 0xaa), littleEndian);
-  const end = machine.evaluate(view, 1, 1 + bytes.length, addressSize, registers, new MadeMemory(), initial);
+  const end = machine.evaluate({ view, start: 1, end: 1 + bytes.length }, { machine: { addressSize }, registers }, new MadeMemory(), initial);
   return end === 'done' ? machine.result : end;
 }
 
