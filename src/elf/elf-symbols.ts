@@ -9,7 +9,7 @@ import { type ListedSymbols, SymbolTableBuilder } from '../symbol-table/symbol-t
 import { needsDynamicSection, withDynamicSections } from './dynamic-sections.ts';
 import { EM_AARCH64, EM_ARM, EM_RISCV, SHF_EXECINSTR, SHT_DYNSYM, SHT_SYMTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
 import type { ElfFile, ElfSection, ElfSegment } from './elf-file.ts';
-import { readPltEntries } from './elf-plt.ts';
+import { type PltEntries, readPltEntries } from './elf-plt.ts';
 import { FunctionDescriptors } from './function-descriptors.ts';
 import { NameLengths } from './name-lengths.ts';
 import { PlainSymbols } from './plain-symbols.ts';
@@ -97,40 +97,68 @@ export interface ElfSymbolRules {
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
  */
 export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: ElfSymbolRules): Promise<SymbolTable | undefined> {
-  const { compatPerf, linkageAliases = false, listed, onDamage } = rules;
-  const descriptors = await FunctionDescriptors.read(runtime);
-  const readTable = (elf: ElfFile, section: ElfSection | undefined): Promise<NamedSymbols> =>
-    readSymbolSection(elf, section, fileOffsets(elf, runtime), compatPerf, descriptors);
-  const first = mainTableOf(symbols);
-  const { builder, names: ownNames, isCut } = await readTable(symbols, first);
-  const linked = compatPerf ? symbols : await withDynamicSections(runtime);
-  const second = dynsymOf(linked);
-  const dynsym = await readTable(linked, second === first || isCut ? undefined : second).catch((error: unknown) => {
-    if (!(error instanceof PerfconvError) || builder.count === 0) throw error;
-    onDamage?.(error);
-    return noSymbols();
-  });
-  if (compatPerf && builder.count + dynsym.builder.count === 0) return undefined;
-  const names = new NameBytes(ownNames);
+  const { compatPerf, linkageAliases = false, listed } = rules;
+  const tables = await readTables(symbols, runtime, rules);
+  const { builder } = tables.main;
+  if (compatPerf && builder.count + tables.dynsym.builder.count === 0) return undefined;
+  const names = new NameBytes(tables.main.names);
   if (listed !== undefined) builder.addListed(listed, names.add(listed.names));
-  const addPlt = async (): Promise<void> => {
-    const dynstr = linked !== runtime ? undefined : second === first ? ownNames : dynsym.names;
-    const plt = await readPltEntries(runtime, symbols, compatPerf, dynstr);
-    const namesAt = names.add(plt.names);
-    for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, namesAt + nameOffset, nameLength, RANK_GLOBAL);
-  };
-  if (!compatPerf) await addPlt();
-  const firstCount = builder.count;
-  if (dynsym.builder.count > 0) builder.addSecond(dynsym.builder, names.add(dynsym.names));
-  if (compatPerf) {
-    builder.copySearch(isCut ? 0 : dynsym.isCut ? firstCount : builder.count);
-    if (!isCut && !dynsym.isCut) await addPlt();
-  } else {
+  const readPlt = (): Promise<PltEntries> => readPltEntries(runtime, symbols, compatPerf, tables.dynstr);
+  if (compatPerf) await joinAsPerf(tables, names, readPlt);
+  else {
+    addPlt(builder, names, await readPlt());
+    addDynsym(tables, names);
     builder.improve();
     // In perf, a symbol without a size extends to the next one, even if that is in another section.
     builder.endUnsized(sectionEnds(symbols, fileOffsets(symbols, runtime)));
   }
   return builder.count === 0 ? undefined : builder.build(names, 0, !linkageAliases);
+}
+
+/** What {@link readElfSymbols} has read, before it is joined. */
+interface ReadTables {
+  /** The full table, or the dynamic one if there is no other. All other symbols are added to it. */
+  readonly main: NamedSymbols;
+  /** The dynamic table, if it is another one. */
+  readonly dynsym: NamedSymbols;
+  /** The bytes of the mapped file's `.dynstr`; undefined if they have not been read. */
+  readonly dynstr: Uint8Array | undefined;
+}
+
+async function readTables(symbols: ElfFile, runtime: ElfFile, { compatPerf, onDamage }: ElfSymbolRules): Promise<ReadTables> {
+  const descriptors = await FunctionDescriptors.read(runtime);
+  const read = (elf: ElfFile, section: ElfSection | undefined): Promise<NamedSymbols> =>
+    readSymbolSection(elf, section, fileOffsets(elf, runtime), compatPerf, descriptors);
+  const first = mainTableOf(symbols);
+  const main = await read(symbols, first);
+  const linked = compatPerf ? symbols : await withDynamicSections(runtime);
+  const second = dynsymOf(linked);
+  const dynsym = await read(linked, second === first || main.isCut ? undefined : second).catch((error: unknown) => {
+    if (!(error instanceof PerfconvError) || main.builder.count === 0) throw error;
+    onDamage?.(error);
+    return noSymbols();
+  });
+  const dynstr = linked !== runtime ? undefined : second === first ? main.names : dynsym.names;
+  return { main, dynsym, dynstr };
+}
+
+function addDynsym({ main, dynsym }: ReadTables, names: NameBytes): void {
+  if (dynsym.builder.count > 0) main.builder.addSecond(dynsym.builder, names.add(dynsym.names));
+}
+
+function addPlt(builder: SymbolTableBuilder, names: NameBytes, plt: PltEntries): void {
+  const namesAt = names.add(plt.names);
+  for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, namesAt + nameOffset, nameLength, RANK_GLOBAL);
+}
+
+/** Joins the tables as perf 6.1 does. Where it stops in the middle of a table, its symbols are late: see {@link SymbolTableBuilder.copySearch}. */
+async function joinAsPerf(tables: ReadTables, names: NameBytes, readPlt: () => Promise<PltEntries>): Promise<void> {
+  const { main, dynsym } = tables;
+  const { builder } = main;
+  const mainCount = builder.count;
+  addDynsym(tables, names);
+  builder.copySearch(main.isCut ? 0 : dynsym.isCut ? mainCount : builder.count);
+  if (!main.isCut && !dynsym.isCut) addPlt(builder, names, await readPlt());
 }
 
 /** Where sections with code end, ascending. */
@@ -210,7 +238,7 @@ async function readSymbolSection(
   const table = compatPerf ? readableByPerf(whole, elf) : whole;
   const isPlain = loads !== undefined && descriptors === undefined && elf.classBits === 64 && elf.littleEndian && elf.machine !== EM_ARM;
   const plain = isPlain && table.length >= LONG_SIZE_BYTES ? PlainSymbols.over(table.bytes, names, loads) : undefined;
-  return { builder: collectSymbols(table, names, elf, toAddress, skipsLabels, descriptors, plain), names, isCut: table.length < whole.length };
+  return { builder: collectSymbols(elf, table, names, { toAddress, skipsLabels, descriptors, plain }), names, isCut: table.length < whole.length };
 }
 
 /** A table up to the first symbol of a section that the file does not have. */
@@ -225,23 +253,25 @@ function readableByPerf(table: ByteView, { classBits, sections }: ElfFile): Byte
   return table;
 }
 
-function collectSymbols(
-  table: ByteView,
-  names: Uint8Array,
-  symbols: ElfFile,
-  toAddress: AddressOfSymbol,
-  skipsLabels: boolean,
-  descriptors: FunctionDescriptors | undefined,
-  plain: PlainSymbols | undefined,
-): SymbolTableBuilder {
-  const { classBits, machine } = symbols;
+/** How the entries of a table are read. */
+interface EntryRules {
+  readonly toAddress: AddressOfSymbol;
+  readonly skipsLabels: boolean;
+  readonly descriptors: FunctionDescriptors | undefined;
+  /** Reads the plain entries, if anything does so faster. */
+  readonly plain: PlainSymbols | undefined;
+}
+
+function collectSymbols(elf: ElfFile, table: ByteView, names: Uint8Array, rules: EntryRules): SymbolTableBuilder {
+  const { toAddress, skipsLabels, descriptors, plain } = rules;
+  const { classBits, machine, sections, source } = elf;
   const { littleEndian } = table;
   const words = wordsOf(table);
   const entry = wordLayoutOf(classBits, littleEndian);
   const count = Math.floor(words.length / entry.words);
   const builder = new SymbolTableBuilder(count);
-  const holdsLabels = symbols.sections.map(({ name }) => name.includes('text') || name.includes('data'));
-  const nameLengths = new NameLengths(names, symbols.source.name);
+  const holdsLabels = sections.map(({ name }) => name.includes('text') || name.includes('data'));
+  const nameLengths = new NameLengths(names, source.name);
   // hot
   for (let index = 0; index < count; index++) {
     if (plain !== undefined) {
