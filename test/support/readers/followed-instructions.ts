@@ -34,6 +34,23 @@ function registerText({ bases, offsets }: ScanState, register: number): string {
  * @returns such as `leave 14? 13=13+8`: the flow and where it leads to, `?` if the last one is conditional, and the registers by DWARF number
  */
 export function follow(decoder: InstructionDecoder, sp: number, listing: string): string {
+  return followTo(decoder, sp, listing).text;
+}
+
+/**
+ * The same, and which words of the stack hold registers afterwards.
+ * @returns such as `next 1=1-32 [-32]=1`: the word where the stack pointer points now holds the value that register 1 had before
+ */
+export function followStores(decoder: InstructionDecoder, sp: number, listing: string): string {
+  const { text, state } = followTo(decoder, sp, listing);
+  if (state === undefined) return text;
+  const stored = Array.from({ length: POWERPC_CTR + 1 }, (_, register) => ({ register, at: state.savedAt(register) }));
+  const words = stored.flatMap(({ register, at }) => (at === undefined ? [] : [{ register, at }])).sort((one, other) => one.at - other.at);
+  return [text, ...words.map(({ register, at }) => `[${at}]=${register}`)].join(' ');
+}
+
+/** @returns what {@link follow} does, and the state that it tells; none if instructions had another size */
+function followTo(decoder: InstructionDecoder, sp: number, listing: string): { text: string; state?: ScanState } {
   const bytes = bytesOf(listing);
   const byte = (svma: number): number => bytes[svma - START] ?? 0;
   const half = (svma: number): number => byte(svma) | (byte(svma + 1) << 8);
@@ -44,7 +61,7 @@ export function follow(decoder: InstructionDecoder, sp: number, listing: string)
   let flow = '';
   let svma = START;
   for (; svma < START + bytes.length; svma += decoder.sizeBytes) flow = decoder.decode(code, svma, state);
-  if (svma !== START + bytes.length) return 'another size';
+  if (svma !== START + bytes.length) return { text: 'another size' };
   const to = flow === 'jump' || flow === 'branch' ? ` ${(decoder.target - START).toString(16)}` : flow === 'leave' ? ` ${decoder.via}` : '';
   const last = flow === 'leave' ? (decoder.taken ?? state) : state;
   const count = decoder instanceof PowerpcDecoder ? POWERPC_CTR + 1 : 32;
@@ -54,5 +71,6 @@ export function follow(decoder: InstructionDecoder, sp: number, listing: string)
       !(decoder instanceof X86Decoder && register > 16) &&
       registerText(last, register) !== `${register}+0`,
   );
-  return [`${flow}${to}${decoder.taken === undefined ? '' : '?'}`, ...changed.map((register) => `${register}=${registerText(last, register)}`)].join(' ');
+  const text = [`${flow}${to}${decoder.taken === undefined ? '' : '?'}`, ...changed.map((register) => `${register}=${registerText(last, register)}`)].join(' ');
+  return { text, state: last };
 }
