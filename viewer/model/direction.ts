@@ -2,7 +2,7 @@
  * Letters of scripts that are written from right to left: the blocks whose unassigned code points are R or AL, too.
  * Source: Unicode Character Database, DerivedBidiClass.txt, "@missing".
  */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]|[\ud802\ud803\ud83a\ud83b][\udc00-\udfff]/;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** Whatever has a direction of its own: letters, and the mark that {@link closed} adds. */
 const STRONG = /[\p{L}\u200e]/gu;
 const LEFT_TO_RIGHT_MARK = '\u200e';

@@ -234,6 +234,10 @@ describe('a page', () => {
     expect(/\bhttps?:|\bsrc=|\bhref=|\beval\(|new Function|innerHTML|\son[a-z]+="/.exec(outside)?.[0]).toBeUndefined();
   });
 
+  test('has no escape of half a surrogate pair, which Parcel turns into that half in a string', async () => {
+    expect(textOf(await pageOf(buildProfile([{ timeNs: 0, stack: ['main'] }])))).not.toMatch(/\\ud[89a-f]/i);
+  });
+
   test('is the same each time', async () => {
     expect(await pageOf(hostile)).toEqual(await pageOf(hostile));
   });
