@@ -18,6 +18,8 @@ const STARTERS = ['cli/entry', 'cli/worker'];
 const PROGRAM = 'cli/program';
 /** Dependencies that each run of the program needs, and that are part of its script. */
 const BUNDLED = ['yargs-parser', 'picocolors'];
+/** A dependency that requires a module of Node, which not every bundler of users leaves in place: it is part of the library. */
+const UNPACKER = 'xz-decompress';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -41,12 +43,16 @@ const output = {
   sourcemap: true,
 };
 
-await build({
+const { output: chunks } = await build({
   ...common,
   input: input(LIBRARY),
-  external: external(Object.keys(dependencies)),
+  external: external(Object.keys(dependencies).filter((name) => name !== UNPACKER)),
   // The library runs in browsers, too.
   platform: 'neutral',
+  // The package has no other entry than this one.
+  resolve: { mainFields: ['main'] },
+  // It requires this for engines without a global ReadableStream, and its package.json leaves it out for browsers.
+  plugins: [replacement('stream/web', 'export {};')],
   // Names stay the same from build to build.
   output: { ...output, chunkFileNames: 'chunks/[name].js' },
 });
@@ -75,16 +81,21 @@ const { output: parts } = await build({
     footer: '})',
   },
 });
-writeFileSync(join(root, 'dist', 'cli', 'LICENSES.txt'), bundledLicenses(parts));
+writeFileSync(join(root, 'dist', 'chunks', 'LICENSES.txt'), libraryLicenses(chunks));
+writeFileSync(join(root, 'dist', 'cli', 'LICENSES.txt'), programLicenses(parts));
 
 writeFileSync(join(root, 'dist', 'perfconv.html'), await compileConverter());
 
+/** The license of the package in the library, which has no file with it. @throws Error if another package got into it */
+function libraryLicenses(chunks) {
+  packagesIn(chunks, [UNPACKER]);
+  const texts = ['LICENSE', `viewer/converter/licenses/${UNPACKER}.txt`].map((path) => readFileSync(join(root, path), 'utf8').trim());
+  return `${texts.join('\n\nIt contains ')}\n`;
+}
+
 /** The licenses of the dependencies in the program's script, which they require. @throws Error if another dependency got into it */
-function bundledLicenses(parts) {
-  const modules = parts.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
-  const packages = new Map(modules.flatMap((id) => packageOf(id)));
-  if ([...packages.keys()].sort().join() !== [...BUNDLED].sort().join()) throw new Error(`in ${PROGRAM}: ${[...packages.keys()]}`);
-  return [...packages]
+function programLicenses(parts) {
+  return [...packagesIn(parts, BUNDLED)]
     .map(([name, directory]) => {
       const license = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].map((file) => join(directory, file)).find((path) => existsSync(path));
       return `program.cjs contains ${name}:\n\n${readFileSync(license, 'utf8').trim()}\n`;
@@ -92,7 +103,20 @@ function bundledLicenses(parts) {
     .join('\n\n');
 }
 
+/** The directories of the packages that are in what was bundled, by name. @throws Error unless these are the expected ones */
+function packagesIn(parts, expected) {
+  const modules = parts.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+  const packages = new Map(modules.flatMap((id) => packageOf(id)));
+  if ([...packages.keys()].sort().join() !== [...expected].sort().join()) throw new Error(`bundled: ${[...packages.keys()]}`);
+  return packages;
+}
+
 function packageOf(id) {
   const [path, name] = /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id) ?? [];
   return path === undefined ? [] : [[name, path]];
+}
+
+/** A plugin that takes a text for a module. */
+function replacement(name, code) {
+  return { name, resolveId: (id) => (id === name ? `\0${name}` : undefined), load: (id) => (id === `\0${name}` ? code : undefined) };
 }

@@ -76,6 +76,13 @@ describe('the build', () => {
     expect(packagesOf(loadedWith('proto/profile_pb.js'))).toContain('@bufbuild/protobuf/codegenv2');
   });
 
+  test('has the decoder of xz in the library, where it requires nothing, so that all bundlers can take it', () => {
+    expect(packagesOf(loadedWith('index.js', true)).filter((name) => !name.startsWith('@bufbuild/protobuf/'))).toEqual(['pako']);
+    expect(importsOf('chunks/bounded-bytes.js').lazy).toContain('chunks/xz-decompress.js');
+    expect(readFileSync(join(dist, 'chunks/xz-decompress.js'), 'utf8')).not.toMatch(/\brequire\(/);
+    expect(readFileSync(join(dist, 'chunks/LICENSES.txt'), 'utf8')).toMatch(/^MIT License\n.*\n\nIt contains xz-decompress/s);
+  });
+
   test('has a program of one script, in ASCII, that loads other packages only when they are needed', () => {
     expect(readdirSync(join(dist, 'cli')).filter((name) => /\.c?js$/.test(name))).toEqual(['entry.cjs', 'program.cjs', 'run-program.cjs', 'worker.cjs']);
     expect(importsOfProgram().required.filter((name) => !isBuiltin(name))).toEqual([]);
