@@ -36,6 +36,19 @@ function factsOf(lines: readonly string[]): Record<string, string> {
 }
 
 describe('info for people', () => {
+  test('is wrapped between words where a terminal is narrow, and says the same', async () => {
+    const file = join(dir, 'perf.data');
+    writeFileSync(file, encodeFile(EVERYTHING));
+    const printed = async (columns?: number): Promise<string> =>
+      (await runMain(['info', file], { isTTY: columns !== undefined, ...(columns !== undefined && { columns }), env: { NO_COLOR: '1' } })).stdout.toString();
+    const [narrow, wide, piped] = [await printed(80), await printed(300), await printed()];
+    // What is in columns stays in one line.
+    const [, running] = /^Recording\n(.*?)\n\nRecords\n/s.exec(narrow)!;
+    expect(running.split('\n').filter((line) => line.length > 80 && !line.includes(dir))).toEqual([]);
+    expect(narrow.split(/\s+/)).toEqual(piped.split(/\s+/));
+    expect(wide).toBe(piped);
+  });
+
   test('does not judge stacks that are unwound with binaries, which it does not open', async () => {
     const text = await infoOf(readFileSync(new URL('../../fixtures/dwarf.data', import.meta.url)));
     expect(text).toContain('REGS_USER STACK_USER');

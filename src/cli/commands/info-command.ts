@@ -6,7 +6,7 @@ import { checkPrinting } from '../plans/output-conflicts.ts';
 import { outputColors } from '../printing/colors.ts';
 import { infoText } from '../printing/info-text.ts';
 import { standardOutput } from '../printing/standard-output.ts';
-import type { Terminal } from '../printing/terminal.ts';
+import { type Terminal, terminalWidth } from '../printing/terminal.ts';
 import { inputsOf, Run } from '../run/run.ts';
 
 /** `perfconv info`. What is damaged or missing is part of its result. */
@@ -21,7 +21,7 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
     const info = await run.read(({ source, options, diagnostics }) => readRecordingInfo(source, options, diagnostics));
     const text = args.flag('json')
       ? `${JSON.stringify(info, (_, value) => (typeof value === 'string' ? showRawBytes(value) : value), 2)}\n`
-      : infoText(info, { verbose: args.flag('verbose'), heading: outputColors(terminal).bold });
+      : infoText(info, { verbose: args.flag('verbose'), heading: outputColors(terminal).bold, ...terminalWidth(terminal) });
     await stdout.write(new TextEncoder().encode(text));
   });
 }

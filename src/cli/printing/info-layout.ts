@@ -7,16 +7,16 @@ export type Fact = readonly [name: string, value: string | readonly string[] | u
 const SHORT_LIST = 8;
 /** How many characters of a list are shown in one line. */
 const INLINE_WIDTH = 64;
-/** The width at which running text is wrapped. */
-const LINE_WIDTH = 118;
+/** The width at which running text is wrapped, unless the terminal is narrower. */
+export const LINE_WIDTH = 118;
 /** The least width for wrapped text, however long its label is. */
 const MIN_WRAPPED_WIDTH = 40;
 
-/** Facts with their values in one column. */
-export function facts(all: readonly Fact[]): string[] {
+/** Facts with their values in one column. @param lineWidth at which values are wrapped */
+export function facts(all: readonly Fact[], lineWidth: number): string[] {
   const known = all.flatMap(([name, value]) => (value === undefined || value.length === 0 ? [] : [{ name, lines: [value].flat() }]));
   const width = known.reduce((widest, { name }) => Math.max(widest, name.length), 0);
-  return known.flatMap(({ name, lines }) => lines.flatMap((line, i) => wrapped(`  ${(i === 0 ? name : '').padEnd(width)}  `, line)));
+  return known.flatMap(({ name, lines }) => lines.flatMap((line, i) => wrapped(`  ${(i === 0 ? name : '').padEnd(width)}  `, line, lineWidth)));
 }
 
 /**
@@ -41,8 +41,8 @@ export function inlineList(entries: readonly (string | number)[], verbose: boole
 }
 
 /** Text after a label, wrapped at spaces or at another separator; further lines begin below its first letter. */
-export function wrapped(label: string, text: string, separator = ' '): string[] {
-  const width = Math.max(MIN_WRAPPED_WIDTH, LINE_WIDTH - label.length);
+export function wrapped(label: string, text: string, lineWidth: number, separator = ' '): string[] {
+  const width = Math.max(MIN_WRAPPED_WIDTH, lineWidth - label.length);
   const lines = wordWrap(text, width, separator);
   const last = lines.length - 1;
   return lines.map((line, i) => `${i === 0 ? label : ' '.repeat(label.length)}${line}${i < last ? separator.trimEnd() : ''}`);

@@ -1,7 +1,7 @@
 import { printable } from '../../base/text/printable.ts';
 import { secondsText } from '../../base/text/seconds.ts';
 import type { EventInfo, RecordingInfo } from '../../info/recording-info.ts';
-import { type Fact, facts, inlineList, list, wrapped } from './info-layout.ts';
+import { type Fact, facts, inlineList, LINE_WIDTH, list, wrapped } from './info-layout.ts';
 import { machineFacts } from './info-machine-text.ts';
 import { displayName, summaryLines } from './messages.ts';
 
@@ -12,20 +12,41 @@ export interface InfoTextOptions {
   readonly verbose: boolean;
   /** Colors a heading, or returns it as it is. */
   readonly heading: (text: string) => string;
+  /** The width of the terminal, at which text is wrapped. Default: that of most terminals. */
+  readonly width?: number;
+}
+
+/** How lists and long lines are printed. */
+interface Layout {
+  readonly verbose: boolean;
+  readonly width: number;
 }
 
 /** What `perfconv info` prints without `--json`. */
-export function infoText(info: RecordingInfo, { verbose, heading }: InfoTextOptions): string {
+export function infoText(info: RecordingInfo, { verbose, heading, ...terminal }: InfoTextOptions): string {
+  const width = Math.min(terminal.width ?? LINE_WIDTH, LINE_WIDTH);
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
-    ['Recording', facts(recordingFacts(info))],
-    ['Simpleperf', facts((info.simpleperf ?? []).map(({ name, value }) => [name, value.split('\n')]))],
-    ['Hiperf', facts((info.hiperf ?? []).map(({ name, value }) => [name, value]))],
-    ['Machine', facts(machineFacts(info, verbose))],
-    ['Events', eventLines(info, verbose)],
+    ['Recording', facts(recordingFacts(info), width)],
+    [
+      'Simpleperf',
+      facts(
+        (info.simpleperf ?? []).map(({ name, value }) => [name, value.split('\n')]),
+        width,
+      ),
+    ],
+    [
+      'Hiperf',
+      facts(
+        (info.hiperf ?? []).map(({ name, value }) => [name, value]),
+        width,
+      ),
+    ],
+    ['Machine', facts(machineFacts(info, verbose), width)],
+    ['Events', eventLines(info, { verbose, width })],
     ['Records', recordLines(info)],
-    ['BPF programs', bpfLines(info, verbose)],
+    ['BPF programs', bpfLines(info, { verbose, width })],
     ['Build ids', list(info.buildIds, verbose, ({ file, buildId }) => `  ${buildId.padEnd(40)}  ${file}`)],
-    ['Findings', summaryLines(info.diagnostics).flatMap((line) => wrapped('  ', line))],
+    ['Findings', summaryLines(info.diagnostics).flatMap((line) => wrapped('  ', line, width))],
   ];
   const parts = sections.filter(([, lines]) => lines.length > 0).map(([title, lines]) => [heading(title), ...lines.map(printable)].join('\n'));
   return `${parts.join('\n\n')}\n`;
@@ -60,18 +81,18 @@ function recordingFacts(info: RecordingInfo): Fact[] {
   ];
 }
 
-function eventLines(info: RecordingInfo, verbose: boolean): string[] {
+function eventLines(info: RecordingInfo, layout: Layout): string[] {
   const groups = (info.groups ?? []).map(({ name, events }) => `  group ${name ?? ''}{${events.map((event) => event.trim()).join(',')}}`);
-  return [...list(info.events, verbose, (event) => linesOfEvent(event, verbose)), ...groups];
+  return [...list(info.events, layout.verbose, (event) => linesOfEvent(event, layout)), ...groups];
 }
 
-function linesOfEvent(event: EventInfo, verbose: boolean): string[] {
+function linesOfEvent(event: EventInfo, layout: Layout): string[] {
   const counts = `${counted(event.samples, 'sample')}, period ${count(event.period)}`;
-  return [`  ${event.name.trim()}: ${counts}`, ...attrLines(event, verbose)];
+  return [`  ${event.name.trim()}: ${counts}`, ...attrLines(event, layout)];
 }
 
 /** The lines about an event's attr below the event's name: what `perf evlist -v` prints, with its field names. */
-function attrLines({ attr, ids = [] }: EventInfo, verbose: boolean): string[] {
+function attrLines({ attr, ids = [] }: EventInfo, { verbose, width }: Layout): string[] {
   const type = attr.typeName === undefined ? `${attr.type}` : `${attr.type} (${attr.typeName})`;
   const values: readonly (readonly [name: string, value: string | number | undefined])[] = [
     ['type', type],
@@ -105,9 +126,11 @@ function attrLines({ attr, ids = [] }: EventInfo, verbose: boolean): string[] {
     ['flags', attr.flags],
   ];
   return [
-    ...wrapped(ATTR_INDENT, values.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`])).join(', '), ', '),
-    ...lists.flatMap(([name, each]) => (each === undefined || each.length === 0 ? [] : wrapped(`${ATTR_INDENT}${`${name}:`.padEnd(14)} `, each.join(' ')))),
-    ...(ids.length === 0 ? [] : wrapped(`${ATTR_INDENT}${'ids:'.padEnd(14)} `, inlineList(ids, verbose, ' '))),
+    ...wrapped(ATTR_INDENT, values.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`])).join(', '), width, ', '),
+    ...lists.flatMap(([name, each]) =>
+      each === undefined || each.length === 0 ? [] : wrapped(`${ATTR_INDENT}${`${name}:`.padEnd(14)} `, each.join(' '), width),
+    ),
+    ...(ids.length === 0 ? [] : wrapped(`${ATTR_INDENT}${'ids:'.padEnd(14)} `, inlineList(ids, verbose, ' '), width)),
   ];
 }
 
@@ -118,7 +141,7 @@ function recordLines({ records, recordCount }: RecordingInfo): string[] {
   return rows.map(([name, number]) => `  ${count(number).padStart(width)}  ${name.padEnd(20)} ${percent(number, recordCount)}`.trimEnd());
 }
 
-function bpfLines({ bpfPrograms = [], btf = [] }: RecordingInfo, verbose: boolean): string[] {
+function bpfLines({ bpfPrograms = [], btf = [] }: RecordingInfo, { verbose, width }: Layout): string[] {
   const programs = list(bpfPrograms, verbose, ({ id, name, tag, functions }) => {
     const [first, ...called] = functions;
     const code = first && `  ${first.address} (${first.sizeBytes} bytes)${called.length > 0 && !verbose ? ` and ${called.length} more` : ''}`;
@@ -127,7 +150,7 @@ function bpfLines({ bpfPrograms = [], btf = [] }: RecordingInfo, verbose: boolea
   });
   return btf.length === 0
     ? programs
-    : [...programs, ...wrapped('  type information (BTF): ', btf.map(({ id, sizeBytes }) => `${id} (${sizeBytes} bytes)`).join(', '), ', ')];
+    : [...programs, ...wrapped('  type information (BTF): ', btf.map(({ id, sizeBytes }) => `${id} (${sizeBytes} bytes)`).join(', '), width, ', ')];
 }
 
 function timeText({ time }: RecordingInfo): string | undefined {

@@ -2,7 +2,7 @@ import { PerfconvError } from '../../base/problems/errors.ts';
 import { type ReportLayout, UNKNOWN_CODE, WEIGHTS } from '../../pipeline/choices.ts';
 import type { Arguments } from '../command-line/arguments.ts';
 import { isReaderGone } from './standard-output.ts';
-import type { Terminal } from './terminal.ts';
+import { type Terminal, terminalWidth } from './terminal.ts';
 
 /** What all commands that print tables let one choose. @throws PerfconvError `usage` */
 export function tableOptions(args: Arguments, terminal: Terminal) {
@@ -12,6 +12,7 @@ export function tableOptions(args: Arguments, terminal: Terminal) {
   return {
     children: args.flag('children'),
     layout: tableLayout(args),
+    // Names are cut, so that rows stay on one line each.
     ...terminalWidth(terminal),
     ...(limit !== undefined && { limit }),
     ...(weight && { weight }),
@@ -23,11 +24,6 @@ function tableLayout(args: Arguments): ReportLayout {
   const [json, markdown] = [args.flag('json'), args.flag('markdown')];
   if (json && markdown) throw new PerfconvError('usage', '--json cannot be combined with --markdown');
   return json ? 'json' : markdown ? 'markdown' : 'text';
-}
-
-/** The width to which names are cut, so that rows stay on one line each; none if the output does not go to a terminal. */
-function terminalWidth({ stdout }: Terminal): { readonly width?: number } {
-  return stdout.isTTY === true && stdout.columns !== undefined && stdout.columns > 0 ? { width: stdout.columns } : {};
 }
 
 /** Prints until the reader of standard output goes away (`| head`). */

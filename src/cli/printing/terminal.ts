@@ -7,3 +7,8 @@ export interface Terminal {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
 }
+
+/** How wide standard output is; empty if it does not go to a terminal. */
+export function terminalWidth({ stdout }: Terminal): { readonly width?: number } {
+  return stdout.isTTY === true && stdout.columns !== undefined && stdout.columns > 0 ? { width: stdout.columns } : {};
+}
