@@ -97,6 +97,9 @@ export class Arguments {
     return this.list(name)?.flatMap((part) => {
       if (part === '-1') return [-1];
       const [, first, last] = /^(\d+)-(\d+)$/.exec(part) ?? [];
+      if (first === undefined && !/^\d+$/.test(part)) {
+        throw new PerfconvError('usage', `${this.#label(name)} ${part}: expected a whole number, or a range of them (0-3)`);
+      }
       if (first === undefined) return [this.#wholeNumber(name, part)];
       const [from, to] = [this.#wholeNumber(name, first), this.#wholeNumber(name, last)];
       if (to < from) throw new PerfconvError('usage', `${this.#label(name)} ${part}: ends before it starts`);
