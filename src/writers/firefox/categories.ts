@@ -1,4 +1,5 @@
 import { CPUMODE_HYPERVISOR } from '../../profile/location-table.ts';
+import { isMadeAtRunTime } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { isKernelCode } from '../kernel-code.ts';
 
@@ -36,7 +37,7 @@ export function categoryOf(profile: Profile, location: number, nth: number): num
   const mapping = locations.mapping(location);
   if (mapping < 0 || locations.cpumode(location) === CPUMODE_HYPERVISOR) return CATEGORY_OTHER;
   if (nth < locations.lineCount(location) - 1) return CATEGORY_INLINED;
-  return mappings[mapping].kind === 'anon' ? CATEGORY_JIT : CATEGORY_USER;
+  return isMadeAtRunTime(mappings[mapping]) ? CATEGORY_JIT : CATEGORY_USER;
 }
 
 /** Index into the subcategories of {@link categoryOf}. */

@@ -129,6 +129,16 @@ describe('frames', () => {
     expect(third.map(({ name, lib, category }) => [name, lib, category])).toEqual([['(no stack)', undefined, 'Other']]);
   });
 
+  test('are of the JIT category if their code was made at run time, also if perf inject has put it into a file', async () => {
+    const dsos = ['/tmp/jit-7.dump', '/home/u/jitted-7-12.so', '/usr/lib/libjit.so'];
+    const read = await written(buildProfile([{ timeNs: 0, stack: dsos.map((dso) => ({ name: 'f', dso })) }]));
+    expect(read.framesOf(read.threads[0].samples[0].stack).map(({ lib, category }) => [lib, category])).toEqual([
+      ['/tmp/jit-7.dump', 'JIT'],
+      ['/home/u/jitted-7-12.so', 'JIT'],
+      ['/usr/lib/libjit.so', 'User'],
+    ]);
+  });
+
   test('have a native symbol only if their function has a name', async () => {
     const profile = buildProfile([
       {
