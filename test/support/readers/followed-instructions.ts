@@ -31,7 +31,8 @@ function registerText({ bases, offsets }: ScanState, register: number): string {
  * What instructions do, one after the other: how the last one goes on, and which registers have other values afterwards.
  * @param sp the number of the stack pointer
  * @param listing see {@link bytesOf}
- * @returns such as `leave 14? 13=13+8`: the flow and where it leads to, `?` if the last one is conditional, and the registers by DWARF number
+ * @returns such as `leave 14? 13=13+8`: the flow and where it leads to, `?` if the last one is conditional, and the registers by DWARF number; after `if taken`,
+ *   those that have other values where a condition holds
  */
 export function follow(decoder: InstructionDecoder, sp: number, listing: string): string {
   return followTo(decoder, sp, listing).text;
@@ -62,15 +63,24 @@ function followTo(decoder: InstructionDecoder, sp: number, listing: string): { t
   let svma = START;
   for (; svma < START + bytes.length; svma += decoder.sizeBytes) flow = decoder.decode(code, svma, state);
   if (svma !== START + bytes.length) return { text: 'another size' };
-  const to = flow === 'jump' || flow === 'branch' ? ` ${(decoder.target - START).toString(16)}` : flow === 'leave' ? ` ${decoder.via}` : '';
+  const isByRegister = flow === 'leave' || flow === 'may-leave';
+  const to = flow === 'jump' || flow === 'branch' ? ` ${(decoder.target - START).toString(16)}` : isByRegister ? ` ${decoder.via}` : '';
   const last = flow === 'leave' ? (decoder.taken ?? state) : state;
-  const count = decoder instanceof PowerpcDecoder ? POWERPC_CTR + 1 : 32;
-  const changed = Array.from({ length: count }, (_, register) => register).filter(
-    (register) =>
-      !((decoder instanceof RiscvDecoder || decoder instanceof LoongarchDecoder || decoder instanceof MipsDecoder) && register === 0) &&
-      !(decoder instanceof X86Decoder && register > 16) &&
-      registerText(last, register) !== `${register}+0`,
-  );
-  const text = [`${flow}${to}${decoder.taken === undefined ? '' : '?'}`, ...changed.map((register) => `${register}=${registerText(last, register)}`)].join(' ');
+  const changes = changesIn(last, decoder);
+  const ifTaken = decoder.taken === undefined || last === decoder.taken ? [] : changesIn(decoder.taken, decoder);
+  const text = [`${flow}${to}${decoder.taken === undefined ? '' : '?'}`, ...changes, ...(ifTaken.length === 0 ? [] : ['if taken', ...ifTaken])].join(' ');
   return { text, state: last };
+}
+
+/** The registers that do not have their first values. */
+function changesIn(state: ScanState, decoder: InstructionDecoder): string[] {
+  const count = decoder instanceof PowerpcDecoder ? POWERPC_CTR + 1 : 32;
+  return Array.from({ length: count }, (_, register) => register)
+    .filter(
+      (register) =>
+        !((decoder instanceof RiscvDecoder || decoder instanceof LoongarchDecoder || decoder instanceof MipsDecoder) && register === 0) &&
+        !(decoder instanceof X86Decoder && register > 16) &&
+        registerText(state, register) !== `${register}+0`,
+    )
+    .map((register) => `${register}=${registerText(state, register)}`);
 }

@@ -18,8 +18,9 @@ import { EFFECTS_S390X } from './s390x-instructions.ts';
 /** What to separate in instructions: bytes, halves or words. */
 const [BYTES, HALVES, WORDS] = [/..\B/g, /....\B/g, /.{8}\B/g];
 
-// An effect is where the machine went on, the registers that had other values, and the words of the stack that had, as followStores tells them. `?` in place of a
-// value is one that decoders do not follow. Branches may or may not have been taken: where they lead to is what the disassembler printed.
+// An effect is where the machine went on, the registers that had other values, and the words of the stack that had, as followStores tells them. `?` in place of
+// a value is one that decoders do not follow. Of a branch that was not taken, the disassembler told where it leads. Where there are two instructions, the first
+// sets a register to a number.
 test.each<[string, InstructionDecoder, number, RegExp, readonly (readonly [effect: string, instructions: string])[]]>([
   ['A64', new A64Decoder(), 31, WORDS, EFFECTS_A64],
   ['A32', new ArmDecoder(), 13, WORDS, EFFECTS_A32],

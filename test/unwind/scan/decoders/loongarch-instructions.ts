@@ -1,7 +1,7 @@
 /**
  * 64-bit LoongArch, as words: an instruction of most mnemonics of Capstone 6.0 that QEMU has, and more where values matter:
- * what they did when QEMU 7.2 (`-cpu la464-loongarch-cpu`) executed them. Before, registers held addresses of different words of memory, and each word
- * a number that tells its address. See `executed-effects.test.ts`.
+ * what they did when QEMU 7.2 (`-cpu la464-loongarch-cpu`) executed them. Before, all registers
+ * but one held addresses of different words of memory, and each word a number that tells its address. See `executed-effects.test.ts`.
  */
 export const EFFECTS_LOONGARCH: readonly (readonly [effect: string, instructions: string])[] = [
   [
@@ -50,6 +50,7 @@ export const EFFECTS_LOONGARCH: readonly (readonly [effect: string, instructions
   ['next 23=3+79429632', '1012f077'],
   ['next 24=-50446336', '1df9fc78'],
   ['next 3=-1031471104', '15850a03'],
+  ['next 4=3-64 13=64', '0381000d0011b464'],
   ['next 5=3+0', '00150065'],
   ['next 6=28-138739712', '13deef86'],
   ['next 6=3-1333', '02eb2c66'],

@@ -1,7 +1,7 @@
 /**
  * 64-bit MIPS, as words, branches with a nop after them: an instruction of most mnemonics of GNU objdump 2.40 that QEMU has, and more:
- * what they did when QEMU 7.2 (`-cpu mips64dspr2` and `Loongson-3A4000`) executed them. Before, registers held addresses of different words of memory, and each word
- * a number that tells its address. See `executed-effects.test.ts`.
+ * what they did when QEMU 7.2 (`-cpu mips64dspr2` and `Loongson-3A4000`) executed them. Before, all registers
+ * but one held addresses of different words of memory, and each word a number that tells its address. See `executed-effects.test.ts`.
  */
 export const EFFECTS_MIPS64: readonly (readonly [effect: string, instructions: string])[] = [
   [

@@ -1,7 +1,7 @@
 /**
  * 64-bit PowerPC, as words: an instruction of most mnemonics of GNU objdump 2.40 that QEMU has, and more where values matter:
- * what they did when QEMU 7.2 (`-cpu power10`) executed them. Before, registers held addresses of different words of memory, and each word
- * a number that tells its address. See `executed-effects.test.ts`.
+ * what they did when QEMU 7.2 (`-cpu power10`) executed them. Before, all registers
+ * but one held addresses of different words of memory, and each word a number that tells its address. See `executed-effects.test.ts`.
  */
 export const EFFECTS_POWERPC64: readonly (readonly [effect: string, instructions: string])[] = [
   [

@@ -1,7 +1,7 @@
 /**
  * s390x: an instruction of most mnemonics of GNU objdump 2.40 that QEMU has, and more where values matter:
- * what they did when QEMU 7.2 (`-cpu max`) executed them. Before, registers held addresses of different words of memory, and each word
- * a number that tells its address. See `executed-effects.test.ts`.
+ * what they did when QEMU 7.2 (`-cpu max`) executed them. Before, all registers
+ * but one held addresses of different words of memory, and each word a number that tells its address. See `executed-effects.test.ts`.
  */
 export const EFFECTS_S390X: readonly (readonly [effect: string, instructions: string])[] = [
   [
@@ -84,6 +84,7 @@ export const EFFECTS_S390X: readonly (readonly [effect: string, instructions: st
   ['call 7=?', '457b0bcd'],
   ['next 0=? 1=? 2=? 3=?', 'a820d3a0'],
   ['next 0=? 1=? 3=?', 'c8316dd0f6c5'],
+  ['next 0=? 1=? 9=64 12=? 13=?', 'a7990040ebc0f66ffc8f'],
   ['next 0=? 4=? 5=? 6=? 7=? 8=? 9=? 10=? 11=? 12=? 13=? 14=? 15=?', 'eb40f1bfe298'],
   ['next 11=11+3037000493', 'c2bab504f32d'],
   ['next 12=?', 'e3c0f79ab3ca'],
@@ -96,6 +97,7 @@ export const EFFECTS_S390X: readonly (readonly [effect: string, instructions: st
   ['next 18=? 19=?', 'b3a20041'],
   ['next 19=?', 'e760f7dee106'],
   ['next 1=1-2391399232', 'c2148e89db40'],
+  ['next 1=1-64 9=64', 'a7990040b9090019'],
   ['next 1=16+0', 'b3cd0010'],
   ['next 1=1634616', 'c010000c709c'],
   ['next 1=4098', '0d10'],
@@ -121,6 +123,10 @@ export const EFFECTS_S390X: readonly (readonly [effect: string, instructions: st
   ['next 8=? 9=?', '8f80f262'],
   ['next 8=? 9=? 12=? 13=?', '0ec8'],
   ['next 8=[15+224] 9=[15+232] 10=[15+240] 11=[15+248] 12=[15+256] 13=[15+264] 14=[15+272] 15=34+0', 'eb8ff0e00004'],
+  ['next 9=64', 'a79900407020f0a4'],
+  ['next 9=64 10=? 11=?', 'a7990040c8a4f1c0f6e4'],
+  ['next 9=64 10=? 11=? 12=?', 'a7990040b990f0ba'],
+  ['next 9=64 11=?', 'a7990040b9ebb0b9'],
   ['next 9=9-48', 'a79bffd0'],
   ['next 9=?', 'b9e2b095'],
   ['next [48]=6 [56]=7 [64]=8 [72]=9 [80]=10 [88]=11 [96]=12 [104]=13 [112]=14 [120]=15', 'eb6ff0300024'],
