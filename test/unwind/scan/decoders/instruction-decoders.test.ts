@@ -87,6 +87,8 @@ test.each<[string, string, string]>([
   ['vadd.vv v8, v9, v10; vle64.v v9, (a0)', '02950457 02057487', 'next'],
   ['vsetvli s1, a0, e64; vmv.x.s s2, v8; vcpop.m s3, v0', '018574d7 42802957 420829d7', 'next 9=? 18=? 19=?'],
   ['beq a0, a1, 4094', '7eb50fe3', 'branch ffe'],
+  ['li t0, 16; srli t0, t0, 2', '01000293 0022d293', 'next 5=?'],
+  ['vmul.vv v9, v8, v10; vadc.vvm v9, v8, v10, v0', '968524d7 408504d7', 'next'],
   ['jal zero, 0xffffe', '7ffff06f', 'jump ffffe'],
 ])('RISC-V: %s', (_name, listing, expected) => {
   expect(follow(new RiscvDecoder(), 2, listing)).toBe(expected);
