@@ -26,6 +26,17 @@ const MAX_WORDS = 1024;
 /** What libgcc has there: the rest of a word of instructions, the address of the next word, and in a byte each, how many bytes and words are left. */
 const STATE_BYTES = 12;
 
+/** A function that an exception leaves, while libgcc follows its instructions. */
+interface LeftFunction {
+  readonly exidx: ExidxTable;
+  /** Where its instructions are, according to the table. */
+  readonly run: number;
+  /** The address of the call that it has made. */
+  readonly address: number;
+  /** Where it begins, at the earliest. */
+  readonly entry: number;
+}
+
 /** Whether an address is one that the frame may return to: after a call; after a direct call of its function; neither. */
 type Lead = 'call' | 'own-call' | 'none';
 
@@ -98,7 +109,7 @@ export class RaiseStep {
     const from = Math.max(this.#memory.stack.start, at - 4 * MAX_WORDS);
     for (let state = from; state + STATE_BYTES <= at; state += 4) {
       const followed = this.#followedBytes(state, word + bias, exidx.instructions, run);
-      if (followed > 0 && this.#finish(exidx, run, followed, address, entry)) return;
+      if (followed > 0 && this.#finish({ exidx, run, address, entry }, followed)) return;
     }
   }
 
@@ -127,16 +138,16 @@ export class RaiseStep {
   /**
    * Follows the rest of the instructions. Whether the last one has had its effect is not known: popping registers once more changes nothing as long as the stack
    * pointer has not moved, and otherwise, the return address tells.
-   * @param address, entry of the call that the function has made, and where the function begins, at the earliest
+   * @param followed how many bytes of the instructions were followed
    * @returns whether that leads to what has called the function
    */
-  #finish(exidx: ExidxTable, run: number, followed: number, address: number, entry: number): boolean {
-    const last = instructionBefore(exidx.instructions, run, followed);
+  #finish(left: LeftFunction, followed: number): boolean {
+    const last = instructionBefore(left.exidx.instructions, left.run, followed);
     const isWhole = last.end === followed;
     const ways = isWhole ? [last.start, followed] : [last.start];
     for (const least of ['own-call', 'call'] as const) {
       for (const done of ways) {
-        const lead = this.#lead(exidx, run, done, address, entry);
+        const lead = this.#lead(left, done);
         const isRight = lead === 'own-call' || lead === least;
         // Nothing is the caller's before the first instruction has had its effect.
         if (lead !== 'none' && (!isRight || done === 0)) this.#frame.goBack();
@@ -147,7 +158,7 @@ export class RaiseStep {
   }
 
   /** Steps by the rest of the instructions, and says where that leads; if nowhere, the frame is as it was. */
-  #lead(exidx: ExidxTable, run: number, done: number, address: number, entry: number): Lead {
+  #lead({ exidx, run, address, entry }: LeftFunction, done: number): Lead {
     const frame = this.#frame;
     if (this.#exidxStep.step(exidx, run, done) !== 'stepped') return 'none';
     const { registers, machine } = frame;
