@@ -163,6 +163,25 @@ describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
     });
   });
 
+  it('has rows that are copied as lines, and that can be pressed beside a name', async () => {
+    await open(SMALL, async ({ page, settled, texts }) => {
+      const copied = await page.evaluate<string>('(getSelection().selectAllChildren(document.querySelector("#table tbody")), getSelection().toString())');
+      const rows = await page.evaluate<string[][]>(
+        '[...document.querySelectorAll("#table tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent))',
+      );
+      expect(copied.trimEnd().split('\n')).toEqual(rows.map((row) => row.join('\t')));
+      const cell = await page.locator('#table tbody td.function').first().boundingBox();
+      await page.mouse.click(cell!.x + cell!.width - 10, cell!.y + cell!.height / 2);
+      await settled();
+      expect(await texts('#chosen h2')).toEqual([rows[0][4]]);
+      // WCAG 2.2, "Target Size (Minimum)": what can be pressed is 24 pixels from what is above and below it.
+      const heights = await page.evaluate<number[]>(
+        '[...document.querySelectorAll("td button")].map((one) => one.closest("tr").getBoundingClientRect().height)',
+      );
+      expect(Math.min(...heights)).toBeGreaterThanOrEqual(24);
+    });
+  });
+
   it('finds functions, and says which share of the weight matches', async () => {
     await open(SMALL, async ({ page, rows, settled, texts }) => {
       await page.keyboard.press('/');
