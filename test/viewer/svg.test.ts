@@ -28,6 +28,17 @@ function boxesOf(picture: string): string[] {
 }
 
 describe('the picture of a graph', () => {
+  test('does not take small threads for functions', async () => {
+    const threads = Array.from({ length: 3000 }, (_, index) => ({ timeNs: index, period: 1, tid: 100 + index, stack: ['main'] }));
+    const state = new State(await pageRecording(buildProfile(threads)));
+    state.group('thread');
+    expect(pictureOf(state, 500)).toContain('<title>Boxes too small to be drawn\n');
+    const functions = threads.map((one, index) => ({ ...one, stack: [`f${index}`] }));
+    expect(pictureOf(new State(await pageRecording(buildProfile(functions.map(({ tid, ...one }) => one)))), 500)).toContain(
+      '<title>Functions too small to be drawn\n',
+    );
+  });
+
   test('says which part of a recording it shows', async () => {
     const profile = buildProfile([{ timeNs: 0, period: 5, stack: ['main'] }]);
     const part = { ...profile, meta: { ...profile.meta, filter: 'comm <a>' } };

@@ -31,7 +31,7 @@ export function boxTexts(state: State, node: number, weight: number): BoxTexts {
   const { graph, recording } = state;
   const share = state.shareText(node === REST ? weight : graph.weight(node));
   if (node === ROOT) return { name: boxName(state, node), place: '', numbers: share };
-  if (node === REST) return { name: 'Functions too small to be drawn', place: '', numbers: share };
+  if (node === REST) return { name: `${state.grouping === 'none' ? 'Functions' : 'Boxes'} too small to be drawn`, place: '', numbers: share };
   const one = recording.functions[functionOf(graph.code(node))];
   const kind = CATEGORIES.find(({ id }) => id === categoryOf(one, isInlined(graph.code(node))))?.label ?? '';
   const inlined = isInlined(graph.code(node)) && one.kind === 'kernel' ? 'inlined' : '';
