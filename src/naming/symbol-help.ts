@@ -84,7 +84,7 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, o
   const other = found('other-build-id', (place) => !isOfProcess(place));
   if (other !== undefined) return `${other} is not what was recorded: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
   const forbidden = found('forbidden', isBinary);
-  if (forbidden !== undefined) return `there is no permission to read ${forbidden}: convert the recording as a user who may read it`;
+  if (forbidden !== undefined) return `there is no permission to read ${forbidden}: convert the recording as a user, or in a program, that may read it`;
   const damaged = search('damaged', isBinary);
   // A recorded build id is that of an ELF file.
   if (damaged?.detail.endsWith(NO_ELF) && buildId === '')

@@ -24,7 +24,7 @@ export interface SymbolFiles extends Decompressor {
    * @returns undefined if there is none, or its bytes are not there. Absent if jitdump files are not to be read, or come from elsewhere
    */
   openJitDump?(path: string): BlockingSource | undefined;
-  /** Whether {@link open} did not open a file because this user may not read it or its directory; absent if that is unknown. */
+  /** Whether {@link open} did not open a file because this user or program may not read it or its directory; absent if that is unknown. */
   isForbidden?(path: string): Promise<boolean>;
   /** What shows whether a file is still the one that was recorded; undefined when it does not exist, absent if that is unknown. */
   stamp?(path: string): Promise<FileStamp | undefined>;

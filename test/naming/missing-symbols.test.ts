@@ -59,7 +59,7 @@ describe('missing symbols', () => {
     const short = (end: string): string => `${name.slice(0, 80)}…${`${name}${end}`.slice(-80)}`;
     expect(message).toBe(
       `no symbols found for ${short('')} (61.2 % of the samples), ${short('2')} (0.3 %); ` +
-        `for server: there is no permission to read ${short(':')} convert the recording as a user who may read it`,
+        `for server: there is no permission to read ${short(':')} convert the recording as a user, or in a program, that may read it`,
     );
   });
 
@@ -168,7 +168,7 @@ describe('what helps', () => {
   it('is permission if the file at the recorded path may not be read', () => {
     const forbidden = place('forbidden', { place: '/mnt/opt/app/server' });
     expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }), [], COMMAND_LINE_OPTIONS)).toBe(
-      'there is no permission to read /mnt/opt/app/server: convert the recording as a user who may read it',
+      'there is no permission to read /mnt/opt/app/server: convert the recording as a user, or in a program, that may read it',
     );
     const ofCache = place('forbidden', { place: '/home/u/.debug/.build-id/aa/1111/elf' });
     const ofProcess = place('forbidden', { place: '/proc/7/root/opt/app/server' });

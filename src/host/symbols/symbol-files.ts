@@ -9,7 +9,7 @@ import { findBuildId } from '../../elf/build-id.ts';
 import type { FileStamp, JitFile, RecordedProcess, SymbolFiles } from '../../symbolizer/symbol-files.ts';
 import { decompress } from '../compression/decompress.ts';
 import { homeDirectory } from '../system/home-directory.ts';
-import { ioError, isOutOfDescriptors, systemCode } from '../system/io-error.ts';
+import { ioError, isForbidden, isOutOfDescriptors } from '../system/io-error.ts';
 import { OpenDescriptors } from '../system/open-descriptors.ts';
 import type { OpenedFiles } from '../system/opened-files.ts';
 import { systemPath } from '../system/system-path.ts';
@@ -66,8 +66,7 @@ export class NodeSymbolFiles implements SymbolFiles {
       if (statSync(place, { throwIfNoEntry: false }) !== undefined) accessSync(place, constants.R_OK);
       return false;
     } catch (error) {
-      const code = systemCode(error);
-      return code === 'EACCES' || code === 'EPERM';
+      return isForbidden(error);
     }
   }
 

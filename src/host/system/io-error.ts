@@ -41,6 +41,12 @@ export function isOutOfDescriptors(error: unknown): boolean {
   return code === 'EMFILE' || code === 'ENFILE';
 }
 
+/** Whether the process may not do what it tried: by the system's word, or by that of Node's permission model (`node --permission`). */
+export function isForbidden(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'EACCES' || code === 'EPERM' || (error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED');
+}
+
 /** An `io` error for any system call that failed, such as opening a module of this program; undefined for other errors. */
 export function refusalOf(error: unknown): PerfconvError | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || systemCode(error) === undefined) return undefined;

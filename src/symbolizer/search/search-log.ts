@@ -3,7 +3,7 @@ export { NO_ELF } from '../../elf/elf-file.ts';
 /**
  * - `fits`: the right file, as far as can be told
  * - `absent`: there is none
- * - `forbidden`: there may be one, but this user may not read it
+ * - `forbidden`: there may be one, but this user or program may not read it
  * - `damaged`: it is not an ELF file, or cannot be read
  * - `other-build-id`, `other-crc`: it is not the file that was recorded, or does not belong to it
  * - `refused`: there is one, but anyone may have written it, so that it is not trusted
