@@ -2,6 +2,7 @@ import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import type { RecordingSource } from '../base/streams/byte-source.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
 import { dumpStacks } from '../perfdata/attr.ts';
+import { PERF_SAMPLE_TIME } from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { RecordingHeader } from '../perfdata/file-header.ts';
 import type { WalkOptions } from '../perfdata/record-visitor.ts';
@@ -199,7 +200,7 @@ function rowPartsOf(job: SessionJob, shared: SharedParts): RowParts {
     },
     diagnostics,
   );
-  const order = new RecordOrder(orderRulesOf(source, header), replay.deliver);
+  const order = new RecordOrder(orderRulesOf(source, header, compatPerf), replay.deliver);
   memory.add(chains, extras, stackDumps, userStacks, machine, order.queue, replay, profile);
   if (branchStacks !== undefined) memory.add(branchStacks);
   return { machine, userStacks, replay, order, memory };
@@ -239,7 +240,14 @@ function switchesOf({ simpleperf, hiperf }: Features, events: readonly SessionEv
   return hiperf?.hasOffCpu === true ? events.filter(({ name }) => name === 'sched:sched_switch') : [];
 }
 
-function orderRulesOf(source: RecordingSource, { mode, attrs }: RecordingHeader): RecordOrderRules {
-  const isInFileOrder = mode === 'file' && attrs[0]?.attr.flags.has('sample_id_all') === false;
-  return { isInFileOrder, partCount: source.parts?.length ?? 0 };
+function orderRulesOf(source: RecordingSource, { mode, attrs }: RecordingHeader, compatPerf: boolean): RecordOrderRules {
+  const isOldFile = mode === 'file' && attrs[0]?.attr.flags.has('sample_id_all') === false;
+  const isInFileOrder = isOldFile || (!compatPerf && mapsHaveNoTimes(attrs));
+  return { isInFileOrder, keepsUntimedInPlace: !compatPerf, partCount: source.parts?.length ?? 0 };
+}
+
+/** Whether the records of what was mapped have no times though samples of another event do (`perf record -e cpu-clock/time=0/,page-faults`). */
+function mapsHaveNoTimes(attrs: RecordingHeader['attrs']): boolean {
+  const lackTimes = attrs.filter(({ attr }) => (attr.sampleType & PERF_SAMPLE_TIME) === 0);
+  return lackTimes.length < attrs.length && lackTimes.some(({ attr }) => attr.flags.has('mmap'));
 }

@@ -5,9 +5,14 @@ import type { RecordRow } from './record-row.ts';
 export interface RecordOrderRules {
   /**
    * Whether records take effect in file order. Before Linux 2.6.38, only samples had times (no `sample_id_all`), and sorting them would separate them from the
-   * maps and names that come before them. Observed: perf 6.1 does so with files, not with pipes.
+   * maps and names that come before them. Observed: perf 6.1 does so with files, not with pipes. The same holds if the event that reports maps has no times.
    */
   readonly isInFileOrder: boolean;
+  /**
+   * Whether samples without a time take effect with the record before them in the file that has one: each of the kernel's buffers is in order. Else they take
+   * effect at once, before what precedes them in their round, as in perf 6.1 (observed).
+   */
+  readonly keepsUntimedInPlace: boolean;
   /** Number of a directory's further files; 0 for a recording in one file. */
   readonly partCount: number;
 }
@@ -16,6 +21,9 @@ export interface RecordOrderRules {
 export class RecordOrder {
   readonly #queue = new RecordQueue();
   readonly #isInFileOrder: boolean;
+  readonly #keepsUntimedInPlace: boolean;
+  /** The time of the last record that has one; NaN before there is one, and for a directory at the beginning of a piece. */
+  #lastNs = Number.NaN;
   /** Undefined for a recording in one file. */
   readonly #partTimes: PartTimes | undefined;
   readonly #deliver: Deliver;
@@ -28,8 +36,9 @@ export class RecordOrder {
   #blockedRow: RecordRow | undefined;
 
   /** @param deliver called with each row when its turn has come */
-  constructor({ isInFileOrder, partCount }: RecordOrderRules, deliver: Deliver) {
+  constructor({ isInFileOrder, keepsUntimedInPlace, partCount }: RecordOrderRules, deliver: Deliver) {
     this.#isInFileOrder = isInFileOrder;
+    this.#keepsUntimedInPlace = keepsUntimedInPlace;
     this.#partTimes = partCount === 0 ? undefined : new PartTimes(partCount);
     this.#deliver = deliver;
   }
@@ -61,13 +70,16 @@ export class RecordOrder {
     if (!this.#isBlocked) this.#blockedRow = undefined;
   }
 
-  /** Accepts the next record of the file. One without a time takes effect at once. @param row kept as long as it is not accepted */
+  /** Accepts the next record of the file. One without a time takes effect at once, apart from {@link RecordOrderRules.keepsUntimedInPlace}. @param row kept as long as it is not accepted */
   add(row: RecordRow): void {
     // hot
     const { timeNs } = row;
-    if (!Number.isNaN(timeNs) && !this.#isInFileOrder) {
-      this.#queue.push(row);
-      return;
+    if (!this.#isInFileOrder) {
+      const turnNs = this.#turnOf(row);
+      if (!Number.isNaN(turnNs)) {
+        this.#queue.push(row, turnNs);
+        return;
+      }
     }
     // In file order, or without a time. NaN fails both comparisons, and so does Infinity, which `RecordingClock` gives to what comes after all times.
     if (timeNs < this.#newestNs) this.#olderCount++;
@@ -76,6 +88,14 @@ export class RecordOrder {
     if (this.#deliver(row)) return;
     this.#isBlocked = true;
     this.#blockedRow = row;
+  }
+
+  /** When the turn of a row is; NaN if it is now. */
+  #turnOf({ timeNs, event }: RecordRow): number {
+    // hot
+    if (Number.isNaN(timeNs)) return this.#keepsUntimedInPlace && event >= 0 ? this.#lastNs : Number.NaN;
+    if (timeNs !== Number.POSITIVE_INFINITY) this.#lastNs = timeNs;
+    return timeNs;
   }
 
   /** FINISHED_ROUND. The files of a directory have rounds of their own, which say nothing about each other. */
@@ -87,6 +107,7 @@ export class RecordOrder {
   endPiece(part: number, isLast: boolean): number {
     const times = this.#partTimes;
     if (times === undefined) return 0;
+    this.#lastNs = Number.NaN;
     this.#isBlocked = !this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#deliver);
     return times.newestOf(part);
   }

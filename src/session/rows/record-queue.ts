@@ -44,6 +44,8 @@ export class RecordQueue {
   /** Undefined while no record has one. */
   #stackDump: Int32Array | undefined;
   #branches: Int32Array | undefined;
+  /** 1 for a record without a time. Undefined while every record has one. */
+  #isUntimed: Int32Array | undefined;
   /** Undefined while no record has a cookie. */
   #deferred: DeferredColumns | undefined;
   readonly #periodRemainders = new PeriodRemainders();
@@ -65,8 +67,8 @@ export class RecordQueue {
 
   /** Bytes of the waiting rows. */
   get heldBytes(): number {
-    const places = (this.#stackDump === undefined ? 0 : PLACE_BYTES) + (this.#branches === undefined ? 0 : PLACE_BYTES);
-    return this.#size * (ROW_BYTES + places + (this.#deferred === undefined ? 0 : DEFERRED_BYTES));
+    const optional = [this.#stackDump, this.#branches, this.#isUntimed].filter((column) => column !== undefined);
+    return this.#size * (ROW_BYTES + optional.length * PLACE_BYTES + (this.#deferred === undefined ? 0 : DEFERRED_BYTES));
   }
 
   /** About how many bytes the remainders of periods need. */
@@ -79,13 +81,15 @@ export class RecordQueue {
     return this.#late;
   }
 
-  /** Copies a row, whose time is a number. */
-  push(row: RecordRow): void {
+  /**
+   * Copies a row.
+   * @param turnNs when its turn is: a number, its own time if it has one
+   */
+  push(row: RecordRow, turnNs: number): void {
     // hot
     const at = this.#size++;
     if (at === this.#time.length) this.#grow(at + 1);
-    const { timeNs } = row;
-    this.#time[at] = timeNs;
+    this.#time[at] = turnNs;
     this.#nr[at] = row.nr;
     this.#event[at] = row.event;
     this.#pid[at] = row.pid;
@@ -101,8 +105,17 @@ export class RecordQueue {
     if (row.branches >= 0 || this.#branches !== undefined) this.#putBranches(at, row.branches);
     if (row.kernelChain >= 0 || row.cookieLo !== 0 || this.#deferred !== undefined) this.#putDeferred(at, row);
     if (row.periodRemainder !== 0) this.#periodRemainders.put(row.nr, row.periodRemainder);
-    if (timeNs > this.#maxTime && timeNs !== Number.POSITIVE_INFINITY) this.#maxTime = timeNs;
-    if (timeNs < this.#deliveredUpTo) this.#late++;
+    const isUntimed = Number.isNaN(row.timeNs);
+    if (isUntimed || this.#isUntimed !== undefined) this.#putUntimed(at, isUntimed);
+    if (isUntimed) return;
+    if (turnNs > this.#maxTime && turnNs !== Number.POSITIVE_INFINITY) this.#maxTime = turnNs;
+    if (turnNs < this.#deliveredUpTo) this.#late++;
+  }
+
+  #putUntimed(at: number, isUntimed: boolean): void {
+    // hot
+    this.#isUntimed ??= new Int32Array(this.#time.length);
+    this.#isUntimed[at] = isUntimed ? 1 : 0;
   }
 
   #putStackDump(at: number, place: number): void {
@@ -173,6 +186,7 @@ export class RecordQueue {
     const row = this.#row;
     const stackDumps = this.#stackDump;
     const branches = this.#branches;
+    const untimed = this.#isUntimed;
     const hasDeferred = this.#deferred !== undefined;
     let done = 0;
     let isAccepted = true;
@@ -181,7 +195,7 @@ export class RecordQueue {
       const at = order[done];
       const timeNs = this.#time[at];
       if (timeNs > limit) break;
-      row.timeNs = shownTime(timeNs);
+      row.timeNs = untimed !== undefined && untimed[at] !== 0 ? Number.NaN : shownTime(timeNs);
       row.nr = this.#nr[at];
       row.event = this.#event[at];
       row.pid = this.#pid[at];
@@ -271,6 +285,7 @@ export class RecordQueue {
     ];
     if (this.#stackDump !== undefined) columns.push(this.#stackDump);
     if (this.#branches !== undefined) columns.push(this.#branches);
+    if (this.#isUntimed !== undefined) columns.push(this.#isUntimed);
     if (this.#deferred !== undefined) columns.push(this.#deferred.kernelChain, this.#deferred.cookieLo, this.#deferred.cookieHi);
     return columns;
   }
@@ -290,6 +305,7 @@ export class RecordQueue {
     this.#extras = grown(this.#extras, length);
     if (this.#stackDump !== undefined) this.#stackDump = grown(this.#stackDump, length);
     if (this.#branches !== undefined) this.#branches = grown(this.#branches, length);
+    if (this.#isUntimed !== undefined) this.#isUntimed = grown(this.#isUntimed, length);
     if (this.#deferred === undefined) return;
     this.#deferred.kernelChain = grown(this.#deferred.kernelChain, length);
     this.#deferred.cookieLo = grown(this.#deferred.cookieLo, length);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../../support/builders/perf-encoder.ts';
 import { APP, CLOCK, sampleAt, startApp, user } from '../../support/builders/recorded-app.ts';
 import { decode } from '../../support/readers/decode.ts';
 
@@ -57,6 +57,56 @@ describe('samples', () => {
     // When perf begins to read a pipe, it does not know the events yet.
     const piped = await decode(encodePipe({ attrs: [attr], records }));
     expect(piped.samples.map(({ time }) => time)).toEqual([20n, 25n, 30n, 50n]);
+  });
+
+  describe('of one event without times, in a recording with times', () => {
+    const sampleType = ['identifier', 'ip', 'tid'] as const;
+    const timed: AttrSpec = { name: 'page-faults', config: 2n, period: 1n, ids: [11n], sampleType: [...sampleType, 'time'], flags: ['sampleIdAll'] };
+    const untimed: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [12n], sampleType, flags: ['sampleIdAll'] };
+    /** A sample of {@link timed} if there is a time, else of {@link untimed}. They are the first and the second event. */
+    const at = (time?: bigint) =>
+      time === undefined
+        ? record.sample({ id: 12n, ip: 0x400010n, pid: 100, tid: 100 }, { attr: 1 })
+        : record.sample({ id: 11n, ip: 0x400010n, pid: 100, tid: 100, time }, { attr: 0 });
+    const map = (filename: string, time?: bigint) =>
+      record.mmap2({ pid: 100, addr: 0x400000n, len: 0x1000n, filename }, time === undefined ? { attr: 1, sampleId: {} } : { attr: 0, sampleId: { time } });
+    const dsosOf = async (attrs: AttrSpec[], records: RecordSpec[], compatPerf = false) => {
+      const { samples, diagnostics } = await decode(encodeFile({ attrs, records }), { compatPerf });
+      expect(diagnostics.list().filter(({ severity }) => severity !== 'info')).toEqual([]);
+      return samples.map(({ time, frames }) => [time, frames[0].dso]);
+    };
+
+    it('see the maps before them in the file, unlike in perf', async () => {
+      const records = [
+        map('/lib/one.so', 10n),
+        at(),
+        at(20n),
+        map('/lib/two.so', 30n),
+        at(),
+        // The buffer of another CPU, in the same round.
+        at(25n),
+        at(),
+        toolRecords.finishedRound(),
+      ];
+      expect(await dsosOf([{ ...timed, flags: ['sampleIdAll', 'mmap'] }, untimed], records)).toEqual([
+        [undefined, '/lib/one.so'],
+        [20n, '/lib/one.so'],
+        [25n, '/lib/one.so'],
+        [undefined, '/lib/one.so'],
+        [undefined, '/lib/two.so'],
+      ]);
+      expect((await dsosOf([{ ...timed, flags: ['sampleIdAll', 'mmap'] }, untimed], records, true)).slice(0, 3)).toEqual(
+        Array.from({ length: 3 }, () => [undefined, undefined]),
+      );
+    });
+
+    it('that reports maps, leave all records in file order, unlike in perf', async () => {
+      const records = [map('/lib/one.so'), at(), at(20n), map('/lib/two.so'), at(30n), toolRecords.finishedRound()];
+      const attrs = [timed, { ...untimed, flags: ['sampleIdAll', 'mmap'] }] satisfies AttrSpec[];
+      const one = ['/lib/one.so', '/lib/one.so', '/lib/two.so'];
+      expect((await dsosOf(attrs, records)).map(([, dso]) => dso)).toEqual(one);
+      expect((await dsosOf(attrs, records, true)).map(([, dso]) => dso)).toEqual(['/lib/one.so', '/lib/two.so', '/lib/two.so']);
+    });
   });
 
   it('see the maps of their own time, even if a map comes later in the file', async () => {

@@ -7,7 +7,7 @@ import { runs } from '../../support/thoroughness.ts';
 
 /** Pushes a row whose every column follows from its number, so that a column mixed up with another row is noticed. */
 function push(queue: RecordQueue, timeNs: number, nr: number): void {
-  queue.push(recordRow({ timeNs, nr, ...columnsOf(nr) }));
+  queue.push(recordRow({ timeNs, nr, ...columnsOf(nr) }), timeNs);
 }
 
 /** One row in three has a period that a double cannot hold. */
@@ -115,6 +115,22 @@ describe('RecordQueue', () => {
     expect(queue.lateCount).toBe(1);
   });
 
+  it('keeps which of its records have no time, also while it grows, and of those that stay for the next round', () => {
+    const queue = new RecordQueue();
+    const seen: number[] = [];
+    const lacksTime = (nr: number): boolean => nr % 3 === 1;
+    const deliver = (row: RecordRow): boolean => {
+      expect(row.timeNs).toBe(lacksTime(row.nr) ? Number.NaN : row.nr);
+      return seen.push(row.nr) > 0;
+    };
+    for (let nr = 0; nr < 10_000; nr++) {
+      queue.push(recordRow({ nr, timeNs: lacksTime(nr) ? Number.NaN : nr, ...columnsOf(nr) }), nr);
+      if (nr % 3001 === 3000) queue.finishRound(deliver);
+    }
+    queue.finish(deliver);
+    expect(seen).toEqual(Array.from({ length: 10_000 }, (_, nr) => nr));
+  });
+
   it('sorts many interleaved runs', () => {
     const queue = new RecordQueue();
     const times = Array.from({ length: 20_000 }, (_, i) => (i % 7) * 1000 + Math.floor(i / 7));
@@ -130,14 +146,17 @@ describe('RecordQueue', () => {
     expect(count).toBe(times.length);
   });
 
-  it.each([{ stackDump: 1 }, { branches: 1 }, { kernelChain: 1, cookieLo: 1 }])('counts more bytes for records that have %o', (fields) => {
-    const [plain, other] = [new RecordQueue(), new RecordQueue()];
-    for (let nr = 0; nr < 10; nr++) {
-      plain.push(recordRow({ nr, timeNs: nr }));
-      other.push(recordRow({ nr, timeNs: nr, ...fields }));
-    }
-    expect(other.heldBytes).toBeGreaterThan(plain.heldBytes);
-  });
+  it.each([{ stackDump: 1 }, { branches: 1 }, { timeNs: Number.NaN }, { kernelChain: 1, cookieLo: 1 }])(
+    'counts more bytes for records that have %o',
+    (fields) => {
+      const [plain, other] = [new RecordQueue(), new RecordQueue()];
+      for (let nr = 0; nr < 10; nr++) {
+        plain.push(recordRow({ nr, timeNs: nr }), nr);
+        other.push(recordRow({ nr, timeNs: nr, ...fields }), nr);
+      }
+      expect(other.heldBytes).toBeGreaterThan(plain.heldBytes);
+    },
+  );
 
   it('counts nothing for what it has delivered', () => {
     const queue = new RecordQueue();
