@@ -6,7 +6,7 @@ import { totalsText } from '../report/headline.ts';
 import type { Sums } from '../report/node-weights.ts';
 import type { ReportLayout } from '../report/report.ts';
 import { eventJson, jsonField, jsonObject, putJsonLines, sumsFields } from '../tables/json.ts';
-import type { NumberColumn, Table } from '../tables/table.ts';
+import type { NumberColumn, Table, TextLine } from '../tables/table.ts';
 import { omittedNotes, writeTables } from '../tables/write-tables.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { type DiffOptions, type DiffRow, type DiffTable, type EventPair, ProfileDiff } from './diff.ts';
@@ -41,49 +41,33 @@ export interface DiffSide {
  */
 export async function writeDiff(base: DiffSide, next: DiffSide, pairs: readonly EventPair[], sink: ByteSink, options: WriteDiffOptions = {}): Promise<void> {
   const diff = new ProfileDiff(base.profile, next.profile, pairs, options);
+  const labels = { base: base.label, next: next.label };
   const { layout = 'text', limit = Number.POSITIVE_INFINITY, width } = options;
-  if (layout === 'json') return writeDiffJson(base, next, diff, limit, new JsonWriter(sink));
-  await writeTables(tablesOf(base, next, diff, options), sink, layout, width);
+  if (layout === 'json') return writeDiffJson(diff, labels, limit, new JsonWriter(sink));
+  await writeTables(tablesOf(diff, labels, options), sink, layout, width);
+}
+
+/** What the two recordings are called. */
+interface Labels {
+  readonly base: string;
+  readonly next: string;
 }
 
 /** One table after the other. */
-function* tablesOf(base: DiffSide, next: DiffSide, diff: ProfileDiff, options: WriteDiffOptions): Generator<Table<DiffRow>, void, void> {
-  for (const table of diff.tables()) yield tableOf(base, next, diff, table, options);
+function* tablesOf(diff: ProfileDiff, labels: Labels, options: WriteDiffOptions): Generator<Table<DiffRow>, void, void> {
+  for (const table of diff.tables()) yield tableOf(diff, labels, table, options);
 }
 
 /** A comparison as people read it. */
-function tableOf(
-  base: DiffSide,
-  next: DiffSide,
-  diff: ProfileDiff,
-  { base: baseEvent, next: nextEvent, rows, ratio }: DiffTable,
-  options: WriteDiffOptions,
-): Table<DiffRow> {
-  const { limit = Number.POSITIVE_INFINITY, paintChange } = options;
+function tableOf(diff: ProfileDiff, labels: Labels, table: DiffTable, { limit = Number.POSITIVE_INFINITY, paintChange }: WriteDiffOptions): Table<DiffRow> {
+  const { rows } = table;
   const shown = rows.slice(0, limit);
   const hasNoise = rows.some(({ noise }) => noise !== undefined);
-  const what = diff.absolute ? `in per cent of BASE's ${diff.weighsBy}` : `shares of each recording's ${diff.weighsBy} in per cent`;
-  const share = (name: string, sumsOf: (row: DiffRow) => Sums | undefined, percentOf: (row: DiffRow) => number): NumberColumn<DiffRow> => {
-    return { name, width: 6, text: (row) => (sumsOf(row) === undefined ? ABSENT : percentText(percentOf(row))) };
-  };
   return {
-    headlines: [
-      [{ name: baseEvent.name }, ...(nextEvent.name === baseEvent.name ? [] : [' and ', { name: nextEvent.name }]), `: ${what}, change in percentage points`],
-      ['BASE ', { name: base.label }, `: ${totalsText(baseEvent)}`],
-      ['NEW ', { name: next.label }, `: ${totalsText(nextEvent)}${ratio === undefined ? '' : ` (${ratio.toFixed(3)} × BASE)`}`],
-      ...(hasNoise ? [['±: two standard errors of sampling; what differs from run to run comes on top']] : []),
-    ],
+    headlines: [...headlinesOf(diff, labels, table), ...(hasNoise ? [['±: two standard errors of sampling; what differs from run to run comes on top']] : [])],
     numbers: [
-      share(
-        'base',
-        (row) => row.base,
-        (row) => row.basePercent,
-      ),
-      share(
-        'new',
-        (row) => row.next,
-        (row) => row.nextPercent,
-      ),
+      { name: 'base', width: 6, text: ({ base, basePercent }) => (base === undefined ? ABSENT : percentText(basePercent)) },
+      { name: 'new', width: 6, text: ({ next, nextPercent }) => (next === undefined ? ABSENT : percentText(nextPercent)) },
       {
         name: 'change',
         width: 7,
@@ -98,6 +82,16 @@ function tableOf(
     rows: shown,
     notes: omittedNotes(rows.length - shown.length),
   };
+}
+
+/** Which event of which recordings is compared, and by what. */
+function headlinesOf({ absolute, weighsBy }: ProfileDiff, labels: Labels, { base, next, ratio }: DiffTable): TextLine[] {
+  const what = absolute ? `in per cent of BASE's ${weighsBy}` : `shares of each recording's ${weighsBy} in per cent`;
+  return [
+    [{ name: base.name }, ...(next.name === base.name ? [] : [' and ', { name: next.name }]), `: ${what}, change in percentage points`],
+    ['BASE ', { name: labels.base }, `: ${totalsText(base)}`],
+    ['NEW ', { name: labels.next }, `: ${totalsText(next)}${ratio === undefined ? '' : ` (${ratio.toFixed(3)} × BASE)`}`],
+  ];
 }
 
 /** −1, 0 or 1 for a share that fell, did not change beyond noise, or rose. */
@@ -119,9 +113,9 @@ function pairColumn(name: string, rows: readonly DiffRow[], textOf: (sums: Sums)
 }
 
 /** Writes a comparison as one JSON document: schema/diff.schema.json. */
-async function writeDiffJson(base: DiffSide, next: DiffSide, diff: ProfileDiff, limit: number, out: JsonWriter): Promise<void> {
+async function writeDiffJson(diff: ProfileDiff, labels: Labels, limit: number, out: JsonWriter): Promise<void> {
   const { keys, children, absolute, weighsBy } = diff;
-  const head = [jsonField('schemaVersion', DIFF_SCHEMA_VERSION), jsonField('base', base.label), jsonField('new', next.label)];
+  const head = [jsonField('schemaVersion', DIFF_SCHEMA_VERSION), jsonField('base', labels.base), jsonField('new', labels.next)];
   const choices = [`"sort":${JSON.stringify(keys)}`, jsonField('children', children), jsonField('weight', weighsBy), jsonField('absolute', absolute)];
   out.put(`{${[...head, ...choices].join(',\n')},\n"events":[`);
   let separator = '\n';
