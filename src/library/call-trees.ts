@@ -5,6 +5,7 @@ import { TREE_LEVELS, type TreeLevel, UNKNOWN_CODE, type UnknownCode, WEIGHTS } 
 import { shownProfile } from '../pipeline/shown-profile-cache.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_STACKS } from '../profile/unknown-code.ts';
+import type { Weight } from '../profile/weight.ts';
 import { percentOf } from '../writers/percent.ts';
 import type { OmittedCalls as OmittedSums, TreeRow } from '../writers/report/shown-calls.ts';
 import { type EventTree, ReportTree } from '../writers/report/tree.ts';
@@ -15,7 +16,7 @@ export interface CallTreeOptions extends CallOptions {
   /** What comes above the functions: `comm`, `pid`, `tid`, `input`. Default: nothing, all samples of an event share a tree. */
   readonly sort?: readonly TreeLevel[];
   /** What percentages and the order go by. Default: periods. */
-  readonly weight?: 'period' | 'samples';
+  readonly weight?: Weight;
   /** Calls with a smaller share of their event are left out, and added up; 0 for every call. Default: 0.5. */
   readonly percentLimit?: number;
   /** Calls of an event at most: the heaviest ones. Default: all. */

@@ -8,6 +8,7 @@ import type { PerfRecordType } from '../perfdata/records/perf-record.ts';
 import type { TruncatedStacks } from '../session/unwinding/user-stacks.ts';
 
 export { UNKNOWN_CODE, type UnknownCode } from '../profile/unknown-code.ts';
+export { WEIGHTS, type Weight } from '../profile/weight.ts';
 export { CSV_TABLE_NAMES } from '../writers/csv/table-names.ts';
 export { DIFF_KEYS, type DiffKey } from '../writers/diff/keys.ts';
 export { FOLDED_MARKS, type FoldedMark } from '../writers/folded/marks.ts';
@@ -18,7 +19,6 @@ export { TREE_LEVELS, type TreeLevel } from '../writers/report/tree-levels.ts';
 export { checkFieldRequest, SCRIPT_EVENT_TYPES, SCRIPT_FIELDS, type ScriptFieldRequest } from '../writers/script/field-requests.ts';
 export { SCRIPT_TIMES, type ScriptTimes } from '../writers/script/script-times.ts';
 
-export const WEIGHTS = ['period', 'samples'] as const;
 export const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;
 export const CHROME_STYLES = ['profile', 'events'] as const;
 /** See ReadProfileOptions. */

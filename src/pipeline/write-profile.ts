@@ -5,6 +5,7 @@ import type { DemangleStyle } from '../demangle/demangle.ts';
 import { withoutParameters, withSimpleNames } from '../naming/shorter-names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_STACKS, type UnknownCode } from '../profile/unknown-code.ts';
+import type { Weight } from '../profile/weight.ts';
 import type { ChromeOptions } from '../writers/chrome/chrome.ts';
 import type { FoldedMark } from '../writers/folded/folded.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
@@ -20,7 +21,7 @@ export interface WriteOptions {
   /** How code without symbols is shown; script always shows addresses. Default: `binary`, in the tables of CSV `function`. */
   readonly unknown?: UnknownCode;
   /** What is added up: periods (the default), or samples, each counted as 1. */
-  readonly weight?: 'period' | 'samples';
+  readonly weight?: Weight;
   /** folded, html, speedscope: keep merged recordings apart even where they would add up, by a root frame or by separate profiles. Default: no. */
   readonly byInput?: boolean;
   /** folded: which frames are marked: kernel (`_[k]`), inlined (`_[i]`), JIT-compiled (`_[j]`). Default: those of the kernel. */

@@ -1,3 +1,4 @@
+import type { PageHead } from '../../src/writers/html/page-data.ts';
 import { closed } from './direction.ts';
 import { type Recording, ROOT } from './recording.ts';
 
@@ -12,7 +13,7 @@ export function isSameScope(a: Scope, b: Scope): boolean {
 export interface Selection {
   readonly event: number;
   readonly scope: Scope;
-  readonly weight: 'period' | 'samples';
+  readonly weight: PageHead['weight'];
 }
 
 /** The same selection, or that of samples if the periods of its event are all 0. */

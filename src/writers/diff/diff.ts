@@ -1,5 +1,6 @@
 import { lostInSum } from '../../base/tables/exact-sums.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
+import type { Weight } from '../../profile/weight.ts';
 import { percentOf } from '../percent.ts';
 import type { ReportKey } from '../report/keys.ts';
 import type { Sums } from '../report/node-weights.ts';
@@ -13,7 +14,7 @@ export interface DiffOptions {
   /** Whether a row also counts the samples of what it called (inclusive time). Default: no. */
   readonly children?: boolean;
   /** What percentages go by. Default: periods. */
-  readonly weight?: 'period' | 'samples';
+  readonly weight?: Weight;
   /** Whether the percentages of both are those of the first recording's total, so that changes are absolute. Default: no, each has its own total. */
   readonly absolute?: boolean;
 }
@@ -60,7 +61,7 @@ export class ProfileDiff {
   readonly keys: readonly ReportKey[];
   readonly children: boolean;
   readonly absolute: boolean;
-  readonly weighsBy: 'period' | 'samples';
+  readonly weighsBy: Weight;
   readonly #profiles: readonly [base: Profile, next: Profile];
   readonly #tables: readonly [base: ReportTables, next: ReportTables];
   readonly #pairs: readonly EventPair[];

@@ -4,6 +4,7 @@ import { showRawBytes as shown } from '../../base/text/text.ts';
 import { baseName } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
+import type { Weight } from '../../profile/weight.ts';
 import { everySample } from '../every-sample.ts';
 import { JsonWriter, quotedJson } from '../json-text.ts';
 import { findTimelineEvent } from '../primary-event.ts';
@@ -19,7 +20,7 @@ import { writeLibs, writeShared } from './write-shared.ts';
 
 export interface FirefoxOptions {
   /** `period`: what perf counts, in milliseconds for clocks. `samples`: 1 for each sample. */
-  readonly weight: 'period' | 'samples';
+  readonly weight: Weight;
   /** Name and version of the program: `perfconv@1.0.0`. */
   readonly exporter: string;
   /**

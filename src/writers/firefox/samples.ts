@@ -1,6 +1,7 @@
 import { grown } from '../../base/tables/growable.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
+import type { Weight } from '../../profile/weight.ts';
 import type { JsonWriter } from '../json-text.ts';
 import type { SampleGroup } from '../sample-groups.ts';
 import { wholeNumber } from '../whole-number.ts';
@@ -18,7 +19,7 @@ const NS_DECIMALS = 6;
 const MICROSECOND = 1000;
 
 export interface SampleWriterOptions {
-  readonly weight: 'period' | 'samples';
+  readonly weight: Weight;
   /** Whether to round each time and weight to two or three digits, as in files of many samples. */
   readonly isRounded: boolean;
 }
@@ -39,7 +40,7 @@ export class SampleWriter {
   readonly #profile: Profile;
   readonly #samples: SampleTable;
   readonly #tables: SharedTables;
-  readonly #weight: 'period' | 'samples';
+  readonly #weight: Weight;
   readonly #isRounded: boolean;
   /** Whether the recording has events that say how long threads ran. Then all others are shown without CPU use. */
   readonly #hasTimeUse: boolean;

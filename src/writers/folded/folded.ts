@@ -9,6 +9,7 @@ import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import { inputLabel, isMadeAtRunTime, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileTask } from '../../profile/profile.ts';
 import { leftOutEvents } from '../../profile/shown-events.ts';
+import type { Weight } from '../../profile/weight.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
 import { isKernelCode } from '../kernel-code.ts';
 import { findMostSampledEvent } from '../primary-event.ts';
@@ -22,7 +23,7 @@ export interface FoldedOptions {
   /** Index of the event to write. Default: {@link findMostSampledEvent}. */
   readonly event?: number;
   /** What a line's number is the sum of. Default: periods. */
-  readonly weight?: 'period' | 'samples';
+  readonly weight?: Weight;
   /**
    * Whether the name of the recording becomes the root frame of its stacks, so that merged recordings stay apart.
    * Default: no, equal stacks of all recordings are added up.

@@ -5,6 +5,7 @@ import { printable } from '../../base/text/printable.ts';
 import type { FunctionTable } from '../../profile/function-table.ts';
 import { NAMELESS } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
+import type { Weight } from '../../profile/weight.ts';
 import { JsonWriter } from '../json-text.ts';
 import { findMostSampledEvent } from '../primary-event.ts';
 import { wholeNumber } from '../whole-number.ts';
@@ -16,7 +17,7 @@ import { PageTotalTable } from './totals.ts';
 
 export interface HtmlOptions {
   /** What the page shows first: periods (the default) or samples. */
-  readonly weight?: 'period' | 'samples';
+  readonly weight?: Weight;
   /** Whether the page first shows merged recordings apart. Default: no, equal stacks of all recordings are added up. */
   readonly byInput?: boolean;
   /** The profile's functions under shorter names, for boxes and tables. Default: those of the profile. */

@@ -3,6 +3,8 @@
  * index. All texts can be shown as they are: whatever would act on the page or could not be seen is escaped (`printable`).
  */
 
+import type { Weight } from '../../profile/weight.ts';
+
 /**
  * What code is, for colors:
  * - `user`: a function of a program or library
@@ -28,7 +30,7 @@ export interface PageHead {
   readonly exporter: string;
   /** What is shown first: index into `events`, and what is added up. */
   readonly event: number;
-  readonly weight: 'period' | 'samples';
+  readonly weight: Weight;
   /** Whether stacks are first shown below the names of their recordings. */
   readonly byInput: boolean;
   /** Names of the recordings, if several were merged; else empty. */

@@ -1,6 +1,7 @@
 import { PerfconvError } from '../../base/problems/errors.ts';
 import type { ByteSink } from '../../base/streams/byte-sink.ts';
 import type { Profile } from '../../profile/profile.ts';
+import type { Weight } from '../../profile/weight.ts';
 import { FieldBytes, fieldLength, wordsOf } from '../pprof/field-bytes.ts';
 import { FieldWriter } from '../pprof/field-writer.ts';
 import { defaultLabels, type PprofLabel } from '../pprof/labels.ts';
@@ -11,22 +12,22 @@ import { Dictionary } from './dictionary.ts';
 import { PROFILE, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, VALUE_TYPE } from './field-numbers.ts';
 import { attributeSets } from './labels.ts';
 import { putResource, putScope } from './resource.ts';
-import { type Measure, Samples } from './samples.ts';
+import { Samples } from './samples.ts';
 import { equalStacks } from './stacks.ts';
 
 export interface OtlpOptions {
   /** What samples have attributes for. Samples that differ in one are kept apart. Default: pid, tid, comm and, for merged recordings, input. */
   readonly labels?: readonly PprofLabel[] | undefined;
   /** Which of an event's two profiles comes first: tools show the first of all. Default: its periods. */
-  readonly weight?: Measure;
+  readonly weight?: Weight;
   /** The program that writes the profiles, with its version: `perfconv@1.0.0`. */
   readonly exporter: string;
 }
 
-/** A profile of the output: one event, one measure of it. */
+/** A profile of the output: one event, by one of its weights. */
 interface ProfilePlan {
   readonly event: number;
-  readonly measure: Measure;
+  readonly weight: Weight;
   readonly type: SampleType;
   /** Type of the periods. */
   readonly periodType: SampleType;
@@ -104,23 +105,23 @@ function encoded(put: (fields: FieldBytes) => void): Uint8Array {
 }
 
 /** The profiles of all events with samples, in the order of pprof's columns: the primary event's come first. */
-function planProfiles(profile: Profile, weight: Measure): ProfilePlan[] {
+function planProfiles(profile: Profile, first: Weight): ProfilePlan[] {
   const { columns, countColumn } = planSampleTypes(profile);
   const events = [...profile.events.keys()].filter((event) => countColumn[event] >= 0).sort((a, b) => countColumn[a] - countColumn[b]);
   return events.flatMap((event): ProfilePlan[] => {
     const [count, period] = columns.slice(countColumn[event], countColumn[event] + 2);
     const plans: ProfilePlan[] = [
-      { event, measure: 'period', type: period, periodType: period },
-      { event, measure: 'samples', type: count, periodType: period },
+      { event, weight: 'period', type: period, periodType: period },
+      { event, weight: 'samples', type: count, periodType: period },
     ];
-    return weight === 'period' ? plans : plans.reverse();
+    return first === 'period' ? plans : plans.reverse();
   });
 }
 
 async function writeProfileMessage(
   out: FieldWriter,
   profile: Profile,
-  { event, measure, type, periodType }: ProfilePlan,
+  { event, weight, type, periodType }: ProfilePlan,
   samples: Samples,
   { attributes, strings }: Dictionary,
 ): Promise<void> {
@@ -134,7 +135,7 @@ async function writeProfileMessage(
   const comments = commentsOf(profile);
   const rows = samples.ofEvent(event);
   putValueType(PROFILE.sampleType, type);
-  await out.putEach(rows.length, (index) => samples.put(out, rows[index], measure));
+  await out.putEach(rows.length, (index) => samples.put(out, rows[index], weight));
   // A damaged recording may have a time that does not fit the field. It is left out.
   if (BigInt.asUintN(64, captureTimeNs) === captureTimeNs) out.fixed64(PROFILE.timeUnixNano, ...wordsOf(captureTimeNs));
   putNumber(out, PROFILE.durationNano, Math.round(durationNs));

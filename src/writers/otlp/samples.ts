@@ -1,13 +1,11 @@
 import { lostInSum } from '../../base/tables/exact-sums.ts';
 import type { Profile } from '../../profile/profile.ts';
+import type { Weight } from '../../profile/weight.ts';
 import type { FieldBytes } from '../pprof/field-bytes.ts';
 import { type SampleRows, sampleRows } from '../pprof/sample-rows.ts';
 import type { TaskSets } from '../pprof/task-sets.ts';
 import { PROFILE, SAMPLE } from './field-numbers.ts';
 import { type UsedStacks, usedStacks } from './stacks.ts';
-
-/** What a value of a Sample is: the number of samples, or the sum of their periods. */
-export type Measure = 'samples' | 'period';
 
 /** The Samples of all profiles: one for each event, stack and set of attributes. */
 export class Samples {
@@ -38,7 +36,7 @@ export class Samples {
   }
 
   /** Adds the Sample of a row. */
-  put(fields: FieldBytes, row: number, measure: Measure): void {
+  put(fields: FieldBytes, row: number, weight: Weight): void {
     // hot
     const { stacks, sets, first } = this.#rows;
     const stack = stacks[row];
@@ -46,7 +44,7 @@ export class Samples {
     if (stack >= 0) fields.number(SAMPLE.stackIndex, this.usedStacks.indexes[stack]);
     fields.append(this.#attributes.encoded(Math.floor(sets[row] / this.#eventCount)));
     const values = fields.begin(SAMPLE.values);
-    this.#putSum(fields, first[row], measure === 'samples' ? 0 : 1);
+    this.#putSum(fields, first[row], weight === 'samples' ? 0 : 1);
     fields.end(values);
     fields.end(sample);
   }

@@ -1,6 +1,7 @@
 import { PerfconvError } from '../../base/problems/errors.ts';
 import type { ByteSink } from '../../base/streams/byte-sink.ts';
 import type { Profile } from '../../profile/profile.ts';
+import type { Weight } from '../../profile/weight.ts';
 import { type FieldBytes, wordsOf } from './field-bytes.ts';
 import { PROFILE } from './field-numbers.ts';
 import { FieldWriter } from './field-writer.ts';
@@ -20,7 +21,7 @@ export interface PprofOptions {
    */
   readonly labels?: readonly PprofLabel[] | undefined;
   /** The column of the primary event that tools show first. Default: its periods. */
-  readonly weight?: 'period' | 'samples';
+  readonly weight?: Weight;
 }
 
 /**
@@ -68,7 +69,7 @@ async function writeTables(out: FieldWriter, tables: PprofTables): Promise<void>
 
 interface MetaInput {
   readonly types: SampleTypes;
-  readonly weight: 'period' | 'samples';
+  readonly weight: Weight;
   readonly strings: PprofTables['strings'];
   /** Comments in place of labels. */
   readonly labelComments: readonly string[];

@@ -1,5 +1,6 @@
 import { PerfconvError } from '../../base/problems/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
+import type { Weight } from '../../profile/weight.ts';
 import { EventTotals } from './event-totals.ts';
 import type { FileNames } from './file-names.ts';
 import { type ReportKey, ReportTexts } from './keys.ts';
@@ -12,7 +13,7 @@ export interface ReportRowsOptions {
   /** Whether a row also counts the samples of what it called (inclusive time). Default: no. */
   readonly children?: boolean;
   /** What percentages and the order go by. Default: periods. */
-  readonly weight?: 'period' | 'samples';
+  readonly weight?: Weight;
   /**
    * Whether rows are those of perf report: functions with the same name have separate rows if they are different symbols, and files are shown without
    * directories. Default: no, everything with the same texts is one row.
@@ -42,7 +43,7 @@ export class ReportTables {
   readonly #profile: Profile;
   readonly children: boolean;
   /** What percentages and the order go by. */
-  readonly weighsBy: 'period' | 'samples';
+  readonly weighsBy: Weight;
   readonly #events: readonly number[];
   readonly #eventTotals: EventTotals;
 

@@ -3,6 +3,7 @@ import { ascendingOrder } from '../../base/tables/ascending-order.ts';
 import { TreeInterner } from '../../base/tables/tree-interner.ts';
 import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { Profile } from '../../profile/profile.ts';
+import type { Weight } from '../../profile/weight.ts';
 import { percentOf } from '../percent.ts';
 import { EventTotals } from './event-totals.ts';
 import { ReportTexts } from './keys.ts';
@@ -14,7 +15,7 @@ export interface TreeOptions {
   /** What comes above the functions. Default: nothing, all samples of an event share a tree. */
   readonly levels?: readonly TreeLevel[];
   /** What percentages and the order go by. Default: periods. */
-  readonly weight?: 'period' | 'samples';
+  readonly weight?: Weight;
   /** Calls with a smaller share are added up. Default: {@link DEFAULT_PERCENT_LIMIT}. */
   readonly percentLimit?: number;
   /** How many calls of an event are shown at most: the heaviest ones. Default: all. */
@@ -41,7 +42,7 @@ const FIRST_LEVEL = 2;
  * calls like others: a tree shows who calls whom in the source.
  */
 export class ReportTree {
-  readonly weighsBy: 'period' | 'samples';
+  readonly weighsBy: Weight;
   readonly percentLimit: number;
   readonly levels: readonly TreeLevel[];
   readonly #profile: Profile;

@@ -3,6 +3,7 @@ import { ascendingOrder } from '../../base/tables/ascending-order.ts';
 import { ExactSums } from '../../base/tables/exact-sums.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
+import type { Weight } from '../../profile/weight.ts';
 import type { Frame } from '../call-tree.ts';
 import { everySample } from '../every-sample.ts';
 import { FrameTree, UnresolvedFrame } from '../frame-tree.ts';
@@ -19,7 +20,7 @@ export interface SpeedscopeOptions {
   /** There is a profile per event and per thread, process or CPU, or one per event. If several threads have profiles, one of all of them comes first. */
   readonly group: GroupKind;
   /** `period`: what perf counts, which is nanoseconds for clocks. `samples`: 1 for each sample. */
-  readonly weight: 'period' | 'samples';
+  readonly weight: Weight;
   /** Whether merged recordings have separate profiles in the group `all` too. Default: no. */
   readonly byInput?: boolean;
   /** Name of the document, shown in the title of the window. */
