@@ -27,7 +27,8 @@ import type { UserStacks } from './unwinding/user-stacks.ts';
 
 /**
  * Sees every record of the file once, whatever the filters: records with a time in time order, samples without one in their place in the file, all others
- * without one and those that are not decoded as soon as they are read. A sample that counts as several (READ of a group) is seen once. One for whose thread there is no memory is not seen.
+ * without one and those that are not decoded as soon as they are read. A sample that counts as several (READ of a group) is seen once. One for whose thread
+ * there is no memory is not seen.
  */
 export interface RecordObserver {
   /** Bytes that it keeps of each record; nothing by default. */

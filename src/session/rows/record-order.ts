@@ -70,7 +70,10 @@ export class RecordOrder {
     if (!this.#isBlocked) this.#blockedRow = undefined;
   }
 
-  /** Accepts the next record of the file. One without a time takes effect at once, apart from {@link RecordOrderRules.keepsUntimedInPlace}. @param row kept as long as it is not accepted */
+  /**
+   * Accepts the next record of the file. One without a time takes effect at once, unless {@link RecordOrderRules.keepsUntimedInPlace} says otherwise.
+   * @param row kept as long as it is not accepted
+   */
   add(row: RecordRow): void {
     // hot
     const { timeNs } = row;

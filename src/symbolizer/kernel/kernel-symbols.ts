@@ -50,10 +50,9 @@ const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
  * Symbols and lines of a kernel and its modules, at run-time addresses.
  *
  * The kernel's names come from the first of these that fits, as in perf 6.1 (observed): the symbol list that was named or recorded, the vmlinux, the build-id
- * cache's list, the running kernel's list, with
- * `compatPerf` only if there is no `symfs`. Lines come from the vmlinux, wherever the names come from. Names of modules come from the list if it is of the
- * recorded boot, and so has their addresses; else from their files. Servers are only asked for what has no names on this machine: a vmlinux with debug
- * information has several hundred MB.
+ * cache's list, the running kernel's list (with `compatPerf`, only if there is no `symfs`). Lines come from the vmlinux, wherever the names come from. Names of
+ * modules come from the list if it is of the recorded boot, and so has their addresses; else from their files. Servers are only asked for what has no names on
+ * this machine: a vmlinux with debug information has several hundred MB.
  */
 export class KernelSymbols {
   readonly #host: SymbolFiles;
