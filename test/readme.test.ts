@@ -76,7 +76,15 @@ const FOREIGN_OPTIONS: readonly string[] = [
     'synth',
     'threads',
   ], // perf
-  ...['allow-worker', 'disable-wasm-trap-handler', 'interpreted-frames-native-stack', 'jitless', 'max-inlined-bytecode-size-cumulative'],
+  ...[
+    'allow-fs-read',
+    'allow-worker',
+    'disable-wasm-trap-handler',
+    'interpreted-frames-native-stack',
+    'jitless',
+    'max-inlined-bytecode-size-cumulative',
+    'permission',
+  ],
   ...['perf-basic-prof', 'perf-prof', 'use-largepages'], // Node
   ...['profile', 'v8-flags', 'jitmap'], // Wasmtime, Deno, Mono
   ...['debug-dump'], // readelf
