@@ -1,8 +1,8 @@
 import { type ExactInteger, exactInteger } from '../base/text/exact-integer.ts';
-import type { PerfEventAttr } from '../perfdata/attr.ts';
-import { branchSampleNames, readFormatNames, sampleTypeNames } from '../perfdata/attr-names.ts';
-import { PERF_TYPE_BREAKPOINT } from '../perfdata/constants.ts';
-import type { Features } from '../perfdata/features.ts';
+import { branchSampleNames, readFormatNames, sampleTypeNames } from '../perfdata/abi/attr-names.ts';
+import { PERF_TYPE_BREAKPOINT } from '../perfdata/abi/constants.ts';
+import type { Features } from '../perfdata/features/features.ts';
+import type { PerfEventAttr } from '../perfdata/samples/attr.ts';
 import type { SessionResult } from '../session/session.ts';
 
 /**

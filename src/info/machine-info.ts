@@ -1,6 +1,6 @@
 import { type ExactInteger, exactInteger } from '../base/text/exact-integer.ts';
+import type { Features } from '../perfdata/features/features.ts';
 import type { CacheLevel, CpuDomains, NumaNode } from '../perfdata/features/topology.ts';
-import type { Features } from '../perfdata/features.ts';
 
 /** Who recorded, and where. */
 export interface HostInfo {

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../base/problems/diagnostics.ts';
 import { type RecordingSource, recordingBytes } from '../base/streams/byte-source.ts';
 import type { ExactInteger } from '../base/text/exact-integer.ts';
 import { HIPERF_WORKLOAD_NAME } from '../hiperf/constants.ts';
-import { featureName, recordTypeNameOf } from '../perfdata/constants.ts';
+import { featureName, recordTypeNameOf } from '../perfdata/abi/constants.ts';
 import { listedBuildIds } from '../perfdata/listed-build-ids.ts';
 import type { Profile } from '../profile/profile.ts';
 import { listedBuildId } from '../session/processes/dsos.ts';

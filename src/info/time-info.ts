@@ -1,6 +1,6 @@
 import type { ExactInteger } from '../base/text/exact-integer.ts';
-import { clockName } from '../perfdata/attr-names.ts';
-import type { Features } from '../perfdata/features.ts';
+import { clockName } from '../perfdata/abi/attr-names.ts';
+import type { Features } from '../perfdata/features/features.ts';
 import type { SessionEvent } from '../session/events/session-event.ts';
 
 /** The clock from which samples' times were taken. Times are nanoseconds as decimal text. */

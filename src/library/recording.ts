@@ -9,7 +9,7 @@ import type { OpenInput } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { RecordingInfo } from '../info/recording-info.ts';
 import type { DsoSymbols } from '../naming/dso-symbols.ts';
-import { readHeader } from '../perfdata/file-header.ts';
+import { readHeader } from '../perfdata/header/file-header.ts';
 import type { PerfRecord } from '../perfdata/records/perf-record.ts';
 import { RECORD_TYPES } from '../pipeline/choices.ts';
 import { readRecordingInfo } from '../pipeline/read-info.ts';

@@ -1,4 +1,4 @@
-import type { Features } from '../perfdata/features.ts';
+import type { Features } from '../perfdata/features/features.ts';
 import type { Dso } from '../session/processes/dsos.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';

@@ -1,4 +1,4 @@
-import type { Features } from '../perfdata/features.ts';
+import type { Features } from '../perfdata/features/features.ts';
 import { listedBuildIds } from '../perfdata/listed-build-ids.ts';
 import { isJitFile } from '../profile/names.ts';
 import { type Dso, listedBuildId } from '../session/processes/dsos.ts';

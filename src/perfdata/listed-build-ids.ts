@@ -1,4 +1,4 @@
-import type { Features } from './features.ts';
+import type { Features } from './features/features.ts';
 import type { BuildIdRecord } from './records/mapping-records.ts';
 
 const HEXADECIMAL = /^(?:[0-9a-f]{2})+$/i;

@@ -1,10 +1,10 @@
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { type ByteSource, type RecordingSource, recordingBytes } from '../base/streams/byte-source.ts';
-import { CarriedRecords, carriesMore } from './carried-records.ts';
-import * as abi from './constants.ts';
-import type { LateFeatures, RecordingHeader } from './file-header.ts';
-import { type RecordRange, RecordStream } from './record-stream.ts';
-import { type RecordVisitor, type Walk, type WalkOptions, WalkStop } from './record-visitor.ts';
+import * as abi from './abi/constants.ts';
+import type { LateFeatures, RecordingHeader } from './header/file-header.ts';
+import { CarriedRecords, carriesMore } from './stream/carried-records.ts';
+import { type RecordRange, RecordStream } from './stream/record-stream.ts';
+import { type RecordVisitor, type Walk, type WalkOptions, WalkStop } from './stream/record-visitor.ts';
 
 /** Bytes of the buffers of a directory's files together, and minimum for each of them. */
 const PART_CHUNKS_BYTES = 16 << 20;

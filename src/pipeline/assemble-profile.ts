@@ -1,7 +1,7 @@
 import { ExactSums } from '../base/tables/exact-sums.ts';
-import type { PerfEventAttr } from '../perfdata/attr.ts';
-import * as abi from '../perfdata/constants.ts';
-import type { Features } from '../perfdata/features.ts';
+import * as abi from '../perfdata/abi/constants.ts';
+import type { Features } from '../perfdata/features/features.ts';
+import type { PerfEventAttr } from '../perfdata/samples/attr.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import type { CounterType, Mapping, Profile, ProfileEvent, ProfileMeta } from '../profile/profile.ts';
 import { DETAIL_VALUES, REGISTER_SETS } from '../profile/sample-details.ts';

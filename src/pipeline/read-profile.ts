@@ -15,7 +15,7 @@ import { reportNoFilesToUnwind, reportUnwoundStacks } from '../naming/report-unw
 import { symbolizeLocations } from '../naming/symbolize.ts';
 import { unmapUnrecordedKernelCode } from '../naming/unrecorded-kernel-code.ts';
 import { SymbolizerUnwindFiles } from '../naming/unwind-files.ts';
-import type { PerfEventAttr } from '../perfdata/attr.ts';
+import type { PerfEventAttr } from '../perfdata/samples/attr.ts';
 import { type KeptBranches, ProfileBuilder } from '../profile/builder.ts';
 import type { Profile } from '../profile/profile.ts';
 import { type DetailName, SampleDetails } from '../profile/sample-details.ts';

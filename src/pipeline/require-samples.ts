@@ -2,7 +2,7 @@ import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
 import type { OptionWords } from '../base/problems/option-words.ts';
 import { secondsText } from '../base/text/seconds.ts';
-import { HEADER_STAT, PERF_RECORD_STAT, PERF_SAMPLE_CPU } from '../perfdata/constants.ts';
+import { HEADER_STAT, PERF_RECORD_STAT, PERF_SAMPLE_CPU } from '../perfdata/abi/constants.ts';
 import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { isWantedEvent, meansEvent } from '../session/events/event-names.ts';

@@ -1,6 +1,6 @@
 import type { Diagnostics, Severity } from '../base/problems/diagnostics.ts';
-import * as abi from '../perfdata/constants.ts';
-import type { Features } from '../perfdata/features.ts';
+import * as abi from '../perfdata/abi/constants.ts';
+import type { Features } from '../perfdata/features/features.ts';
 import { isSimpleperfRecording } from '../simpleperf/features.ts';
 import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import { isSampledAtSwitches, type SessionEvent } from './events/session-event.ts';

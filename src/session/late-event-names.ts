@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
-import type { EventDescription } from '../perfdata/features.ts';
+import type { EventDescription } from '../perfdata/features/features.ts';
 import type { EventList } from './events/events.ts';
 import type { CompiledFilter } from './filter/filter.ts';
 import type { SwitchSampleReader } from './rows/switch-samples.ts';

@@ -1,5 +1,5 @@
 import { COMM_LIMIT, type NameLimit, SIMPLEPERF_COMM_LIMIT } from '../base/names/name-limits.ts';
-import type { Features } from '../perfdata/features.ts';
+import type { Features } from '../perfdata/features/features.ts';
 import { isSimpleperfRecording } from '../simpleperf/features.ts';
 import type { SimpleperfFile } from '../simpleperf/files.ts';
 

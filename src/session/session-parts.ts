@@ -1,11 +1,11 @@
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import type { RecordingSource } from '../base/streams/byte-source.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
-import { dumpStacks } from '../perfdata/attr.ts';
-import { PERF_SAMPLE_TIME } from '../perfdata/constants.ts';
-import type { Features } from '../perfdata/features.ts';
-import type { RecordingHeader } from '../perfdata/file-header.ts';
-import type { WalkOptions } from '../perfdata/record-visitor.ts';
+import { PERF_SAMPLE_TIME } from '../perfdata/abi/constants.ts';
+import type { Features } from '../perfdata/features/features.ts';
+import type { RecordingHeader } from '../perfdata/header/file-header.ts';
+import { dumpStacks } from '../perfdata/samples/attr.ts';
+import type { WalkOptions } from '../perfdata/stream/record-visitor.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import { isOffCpuRecording, OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import { RecordedSymbols } from '../simpleperf/recorded-symbols.ts';

@@ -1,4 +1,4 @@
-import * as abi from '../perfdata/constants.ts';
+import * as abi from '../perfdata/abi/constants.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { RecordLog } from './record-log.ts';
 

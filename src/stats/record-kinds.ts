@@ -1,4 +1,4 @@
-import * as abi from '../perfdata/constants.ts';
+import * as abi from '../perfdata/abi/constants.ts';
 import type { RecordCounts } from '../session/reading/record-counts.ts';
 import { UNKNOWN_RECORD } from './record-log.ts';
 

@@ -1,7 +1,7 @@
 import { Remainders } from '../base/tables/exact-sums.ts';
 import { grown } from '../base/tables/growable.ts';
 import { StringTable } from '../base/tables/string-table.ts';
-import * as abi from '../perfdata/constants.ts';
+import * as abi from '../perfdata/abi/constants.ts';
 import type { MappedRange } from '../perfdata/records/mapping-records.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';
 import type { RecordObserver } from '../session/replay.ts';

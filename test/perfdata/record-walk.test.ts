@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
-import { readHeader } from '../../src/perfdata/file-header.ts';
-import type { RecordCursor } from '../../src/perfdata/record-cursor.ts';
-import type { RecordVisitor } from '../../src/perfdata/record-visitor.ts';
+import { readHeader } from '../../src/perfdata/header/file-header.ts';
 import { walkRecords } from '../../src/perfdata/record-walk.ts';
+import type { RecordCursor } from '../../src/perfdata/stream/record-cursor.ts';
+import type { RecordVisitor } from '../../src/perfdata/stream/record-visitor.ts';
 import { compressedRecords } from '../support/builders/compressed-records.ts';
 import { splitRecord } from '../support/builders/perf-encoder/simpleperf.ts';
 import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record } from '../support/builders/perf-encoder.ts';

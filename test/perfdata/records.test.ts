@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RICH } from '../../fuzz/seeds/rich-recording.ts';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
-import { readAttr } from '../../src/perfdata/attr.ts';
-import { recordTypeNameOf } from '../../src/perfdata/constants.ts';
+import { recordTypeNameOf } from '../../src/perfdata/abi/constants.ts';
 import { KERNEL_RECORDS } from '../../src/perfdata/records/kernel-records.ts';
 import { MappedFiles } from '../../src/perfdata/records/mapped-files.ts';
 import { PERF_RECORD_NAMES, type PerfRecord, readRecord } from '../../src/perfdata/records/perf-record.ts';
 import { readSideBand } from '../../src/perfdata/records/side-band.ts';
 import { TOOL_RECORDS } from '../../src/perfdata/records/tool-records.ts';
-import { compileSampleId, readSampleId } from '../../src/perfdata/sample-id.ts';
+import { readAttr } from '../../src/perfdata/samples/attr.ts';
+import { compileSampleId, readSampleId } from '../../src/perfdata/samples/sample-id.ts';
 import {
   type AttrSpec,
   type ByteOrder,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { openRecording, type PerfRecord } from '../../src/index.ts';
 import { anonymousInfo } from '../../src/info/recording-info.ts';
-import { type Features, readFeature } from '../../src/perfdata/features.ts';
+import { type Features, readFeature } from '../../src/perfdata/features/features.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { DUMPING, dumpedStack } from '../support/builders/dumped-stack.ts';
 import { buildElf, TEXT } from '../support/builders/elf-builder.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
-import { type Features, readFeature } from '../../src/perfdata/features.ts';
+import { type Features, readFeature } from '../../src/perfdata/features/features.ts';
 import type { DebugUnwindFile } from '../../src/simpleperf/features.ts';
 import { loadProtobuf } from '../../src/simpleperf/protobuf-reader.ts';
 import { simpleperfFeatures } from '../support/builders/perf-encoder.ts';

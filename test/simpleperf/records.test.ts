@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
-import { recordTypeName, recordTypeNameOf } from '../../src/perfdata/constants.ts';
+import { recordTypeName, recordTypeNameOf } from '../../src/perfdata/abi/constants.ts';
 import { readSimpleperfRecord } from '../../src/simpleperf/records.ts';
 import { type AttrSpec, encodeRecord, type RecordSpec, simpleperfRecords } from '../support/builders/perf-encoder.ts';
 

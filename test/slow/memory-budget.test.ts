@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSource, type RecordingSource } from '../../src/base/streams/byte-source.ts';
-import { readHeader } from '../../src/perfdata/file-header.ts';
+import { readHeader } from '../../src/perfdata/header/file-header.ts';
 import { walkRecords } from '../../src/perfdata/record-walk.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
 import { type AttrSpec, encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';

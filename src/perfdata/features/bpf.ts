@@ -1,7 +1,7 @@
 import { type ByteView, hexOf } from '../../base/bytes/byte-view.ts';
 import type { FeatureReaders, SectionReader } from '../../base/bytes/section-reader.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
-import * as abi from '../constants.ts';
+import * as abi from '../abi/constants.ts';
 import { readBtfString, readFunctionNames } from './btf.ts';
 
 /** A piece of machine code that a BPF program was compiled to. */

@@ -2,7 +2,7 @@ import { ByteView } from '../../base/bytes/byte-view.ts';
 import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
 import type { FeatureReaders } from '../../base/bytes/section-reader.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
-import * as abi from '../constants.ts';
+import * as abi from '../abi/constants.ts';
 import { BUILD_ID, type BuildIdRecord, readBuildId } from '../records/mapping-records.ts';
 
 /** Build ids of the sampled files. */

@@ -1,6 +1,6 @@
 import type { FeatureReaders } from '../../base/bytes/section-reader.ts';
 import type { ExactInteger } from '../../base/text/exact-integer.ts';
-import * as abi from '../constants.ts';
+import * as abi from '../abi/constants.ts';
 
 /** Which clock the samples' times come from, and the span that they cover. */
 export interface ClockFeatures {

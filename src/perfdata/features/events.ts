@@ -1,7 +1,7 @@
 import type { FeatureReaders, SectionReader } from '../../base/bytes/section-reader.ts';
 import { EVENT_LIMIT } from '../../base/names/name-limits.ts';
-import { type PerfEventAttr, readAttr } from '../attr.ts';
-import * as abi from '../constants.ts';
+import * as abi from '../abi/constants.ts';
+import { type PerfEventAttr, readAttr } from '../samples/attr.ts';
 
 /** One event of the EVENT_DESC feature. */
 export interface EventDescription {

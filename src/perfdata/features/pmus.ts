@@ -1,5 +1,5 @@
 import type { FeatureReaders, SectionReader } from '../../base/bytes/section-reader.ts';
-import * as abi from '../constants.ts';
+import * as abi from '../abi/constants.ts';
 
 /** What a PMU can do: `branches` is `32`. */
 export interface PmuCapability {

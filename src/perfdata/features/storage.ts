@@ -1,7 +1,7 @@
 import type { FeatureReaders } from '../../base/bytes/section-reader.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
 import { type ExactInteger, exactInteger } from '../../base/text/exact-integer.ts';
-import * as abi from '../constants.ts';
+import * as abi from '../abi/constants.ts';
 
 /** How data are stored in the recording. */
 export interface StorageFeatures {

@@ -1,6 +1,6 @@
 import type { FeatureReaders, SectionReader } from '../../base/bytes/section-reader.ts';
 import type { ExactInteger } from '../../base/text/exact-integer.ts';
-import * as abi from '../constants.ts';
+import * as abi from '../abi/constants.ts';
 import type { HostFeatures } from './host.ts';
 
 /** Where a CPU is; −1 for what the machine did not report. */

@@ -2,7 +2,7 @@ import type { FeatureReaders } from '../../base/bytes/section-reader.ts';
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
 import { readTracingData, type TracingData } from '../../tracing/tracing-data.ts';
-import * as abi from '../constants.ts';
+import * as abi from '../abi/constants.ts';
 
 /** How to read the payloads of tracepoints. */
 export interface TracingFeatures {

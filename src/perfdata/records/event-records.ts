@@ -1,6 +1,6 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { bytes, fieldsOverrun, list, RECORD_HEADER_BYTES, RecordLayout, rest, text } from '../../base/bytes/record-layout.ts';
-import { type AttrWithIds, PERF_ATTR_SIZE_VER0, readAttr, readIds } from '../attr.ts';
+import { type AttrWithIds, PERF_ATTR_SIZE_VER0, readAttr, readIds } from '../samples/attr.ts';
 
 // Records of the perf tool that describe events, used both to read a recording and to show single records. Source: as in tool-records.ts.
 

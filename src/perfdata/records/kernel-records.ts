@@ -1,7 +1,7 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { bytes, fieldsOverrun, list, RecordLayout, text, type ValuesIn } from '../../base/bytes/record-layout.ts';
-import * as abi from '../constants.ts';
-import { type ReadFormatValues, readFormatSize, readFormatValues } from '../read-format.ts';
+import * as abi from '../abi/constants.ts';
+import { type ReadFormatValues, readFormatSize, readFormatValues } from '../samples/read-format.ts';
 import { CALLCHAIN_DEFERRED } from './callchain-records.ts';
 import { LOST, LOST_SAMPLES } from './loss-records.ts';
 import { KSYMBOL, MMAP, type MMAP2, type MMAP2_BUILD_ID, type MMAP2_EARLY, mmap2LayoutOf, mmapBuildId } from './mapping-records.ts';

@@ -1,7 +1,7 @@
 import { type ByteView, hexOf } from '../../base/bytes/byte-view.ts';
 import { bytes, padding, RecordLayout, text } from '../../base/bytes/record-layout.ts';
 import { PROT_JIT_SYMFILE_MAP } from '../../simpleperf/constants.ts';
-import { PERF_RECORD_MISC_BUILD_ID_SIZE, PERF_RECORD_MISC_MMAP_BUILD_ID, PERF_RECORD_MISC_MMAP_DATA, PERF_RECORD_MMAP2 } from '../constants.ts';
+import { PERF_RECORD_MISC_BUILD_ID_SIZE, PERF_RECORD_MISC_MMAP_BUILD_ID, PERF_RECORD_MISC_MMAP_DATA, PERF_RECORD_MMAP2 } from '../abi/constants.ts';
 import type { MappedFiles } from './mapped-files.ts';
 
 /** What all three begin with. `addr` and `len` say where the file is in memory, `pgoff` where that part begins in the file. */

@@ -2,10 +2,10 @@ import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
 import { simpleperfRecordNameOf } from '../../simpleperf/constants.ts';
 import { readSimpleperfRecord, type SimpleperfRecord as SimpleperfContent } from '../../simpleperf/records.ts';
-import type { PerfEventAttr } from '../attr.ts';
-import * as abi from '../constants.ts';
-import type { Sample } from '../sample.ts';
-import type { SampleId } from '../sample-id.ts';
+import * as abi from '../abi/constants.ts';
+import type { PerfEventAttr } from '../samples/attr.ts';
+import type { Sample } from '../samples/sample.ts';
+import type { SampleId } from '../samples/sample-id.ts';
 import { KERNEL_RECORDS, type RecordKind } from './kernel-records.ts';
 import { TOOL_RECORDS } from './tool-records.ts';
 

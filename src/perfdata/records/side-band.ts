@@ -2,7 +2,7 @@ import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { fieldsOverrun } from '../../base/bytes/record-layout.ts';
 import { KERNEL_SYMBOL_LIMIT, type NameLimit, PATH_LIMIT, withinLimit } from '../../base/names/name-limits.ts';
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
-import * as abi from '../constants.ts';
+import * as abi from '../abi/constants.ts';
 import { deferredCallchainBytes } from './callchain-records.ts';
 import { LOST, LOST_SAMPLES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
 import type { MappedFiles } from './mapped-files.ts';

@@ -1,6 +1,6 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { RecordLayout, text } from '../../base/bytes/record-layout.ts';
-import { PERF_RECORD_MISC_COMM_EXEC, PERF_RECORD_MISC_FORK_EXEC } from '../constants.ts';
+import { PERF_RECORD_MISC_COMM_EXEC, PERF_RECORD_MISC_FORK_EXEC } from '../abi/constants.ts';
 
 /** PERF_RECORD_COMM. */
 export const COMM = new RecordLayout({ pid: 'i32', tid: 'i32', comm: text() });

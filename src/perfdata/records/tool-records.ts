@@ -1,6 +1,6 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { bytes, fieldsOverrun, list, padding, RecordLayout, rest, text, type ValuesIn } from '../../base/bytes/record-layout.ts';
-import * as abi from '../constants.ts';
+import * as abi from '../abi/constants.ts';
 import { type CpuMap, readCpuMap } from './cpu-map.ts';
 import {
   EVENT_TYPE,

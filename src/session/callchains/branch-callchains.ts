@@ -1,6 +1,6 @@
 import { ByteView } from '../../base/bytes/byte-view.ts';
-import { BRANCH_ENTRY_BYTES } from '../../perfdata/branch-stack.ts';
-import type { SampleOffsets } from '../../perfdata/sample-layout.ts';
+import { BRANCH_ENTRY_BYTES } from '../../perfdata/samples/branch-stack.ts';
+import type { SampleOffsets } from '../../perfdata/samples/sample-layout.ts';
 import { MARKER_HIGH, USER_MARKER } from './callchain-entries.ts';
 
 const ENTRY_BYTES = 8;

@@ -1,8 +1,8 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { grown } from '../../base/tables/growable.ts';
-import { BRANCH_ENTRY_BYTES, branchFlagsLo } from '../../perfdata/branch-stack.ts';
-import type { Piece } from '../../perfdata/pieces.ts';
-import type { SampleOffsets } from '../../perfdata/sample-layout.ts';
+import { BRANCH_ENTRY_BYTES, branchFlagsLo } from '../../perfdata/samples/branch-stack.ts';
+import type { SampleOffsets } from '../../perfdata/samples/sample-layout.ts';
+import type { Piece } from '../../perfdata/stream/pieces.ts';
 import type { ProfileBuilder } from '../../profile/builder.ts';
 import type { SessionEvent } from '../events/session-event.ts';
 import type { AddressSpace } from '../processes/address-space.ts';

@@ -1,5 +1,5 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
-import * as abi from '../../perfdata/constants.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
 
 // Entries of callchains: 64-bit words that are addresses, or context markers, which say to what the addresses after them belong.
 

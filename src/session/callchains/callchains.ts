@@ -1,7 +1,7 @@
 import { highWord } from '../../base/bytes/addresses.ts';
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { allocated, grown } from '../../base/tables/growable.ts';
-import * as abi from '../../perfdata/constants.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
 import { cpumodeOfMarker, isMarker, MARKER_HIGH, markerOf, USER_MARKER } from './callchain-entries.ts';
 
 const MAX_LOAD = 0.6;

@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { grown } from '../../base/tables/growable.ts';
 import { ANY_VARIANT, KeyedPairs } from '../../base/tables/keyed-pairs.ts';
-import { PERF_CONTEXT_USER_DEFERRED, PERF_RECORD_MISC_CPUMODE_UNKNOWN } from '../../perfdata/constants.ts';
+import { PERF_CONTEXT_USER_DEFERRED, PERF_RECORD_MISC_CPUMODE_UNKNOWN } from '../../perfdata/abi/constants.ts';
 import type { ProfileBuilder } from '../../profile/builder.ts';
 import type { StackTable } from '../../profile/stack-table.ts';
 import type { Unwinder } from '../../unwind/unwinder.ts';

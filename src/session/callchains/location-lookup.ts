@@ -6,7 +6,7 @@ import {
   PERF_RECORD_MISC_GUEST_USER,
   PERF_RECORD_MISC_KERNEL,
   PERF_RECORD_MISC_USER,
-} from '../../perfdata/constants.ts';
+} from '../../perfdata/abi/constants.ts';
 import type { LocationTable } from '../../profile/location-table.ts';
 import type { AddressSpace } from '../processes/address-space.ts';
 import type { Kernels } from '../processes/kernels.ts';

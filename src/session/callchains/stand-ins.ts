@@ -1,4 +1,4 @@
-import { PERF_RECORD_MISC_USER } from '../../perfdata/constants.ts';
+import { PERF_RECORD_MISC_USER } from '../../perfdata/abi/constants.ts';
 import type { ProfileBuilder } from '../../profile/builder.ts';
 import { OFF_CPU, TRUNCATED } from '../../profile/names.ts';
 

@@ -1,6 +1,6 @@
 import { highWord } from '../../base/bytes/addresses.ts';
 import { grown } from '../../base/tables/growable.ts';
-import { PERF_RECORD_MISC_USER } from '../../perfdata/constants.ts';
+import { PERF_RECORD_MISC_USER } from '../../perfdata/abi/constants.ts';
 import type { StackTable } from '../../profile/stack-table.ts';
 import { NO_LABEL, type UnwoundStack } from '../../unwind/frames/unwound-stack.ts';
 import type { Unwinder } from '../../unwind/unwinder.ts';

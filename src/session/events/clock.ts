@@ -1,5 +1,5 @@
-import { CLOCK_REALTIME } from '../../perfdata/attr-names.ts';
-import type { Features } from '../../perfdata/features.ts';
+import { CLOCK_REALTIME } from '../../perfdata/abi/attr-names.ts';
+import type { Features } from '../../perfdata/features/features.ts';
 import type { SessionEvent } from './session-event.ts';
 
 /**

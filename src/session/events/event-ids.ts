@@ -1,7 +1,7 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
-import * as abi from '../../perfdata/constants.ts';
-import type { SampleIdLayout } from '../../perfdata/sample-id.ts';
-import { emptySampleOffsets } from '../../perfdata/sample-layout.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
+import type { SampleIdLayout } from '../../perfdata/samples/sample-id.ts';
+import { emptySampleOffsets } from '../../perfdata/samples/sample-layout.ts';
 import type { SessionEvent } from './session-event.ts';
 
 /** Size of the field that every tracepoint's payload begins with. */

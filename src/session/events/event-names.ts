@@ -1,5 +1,5 @@
-import type { PerfEventAttr } from '../../perfdata/attr.ts';
-import * as abi from '../../perfdata/constants.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
+import type { PerfEventAttr } from '../../perfdata/samples/attr.ts';
 
 // Names of generic events by config, in the order of perf_event.h (PERF_COUNT_*), as perf lists them.
 const HARDWARE_NAMES = [

@@ -1,8 +1,8 @@
-import type { AttrWithIds, PerfEventAttr } from '../../perfdata/attr.ts';
-import * as abi from '../../perfdata/constants.ts';
-import type { EventType } from '../../perfdata/event-sections.ts';
-import type { EventDescription } from '../../perfdata/features.ts';
-import type { RecordingHeader } from '../../perfdata/file-header.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
+import type { EventDescription } from '../../perfdata/features/features.ts';
+import type { EventType } from '../../perfdata/header/event-sections.ts';
+import type { RecordingHeader } from '../../perfdata/header/file-header.ts';
+import type { AttrWithIds, PerfEventAttr } from '../../perfdata/samples/attr.ts';
 import { type SimpleperfEventType, simpleperfEventTypes } from '../../simpleperf/features.ts';
 import type { TraceFormat } from '../../tracing/format.ts';
 import { EventIds } from './event-ids.ts';

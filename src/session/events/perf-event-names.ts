@@ -1,5 +1,5 @@
-import type { PerfEventAttr } from '../../perfdata/attr.ts';
-import * as abi from '../../perfdata/constants.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
+import type { PerfEventAttr } from '../../perfdata/samples/attr.ts';
 import { eventModifiers, genericName } from './event-names.ts';
 
 /** What perf 6.1 calls events that it does not know. */

@@ -1,4 +1,4 @@
-import { PERF_SAMPLE_REGS_ABI_64 } from '../../perfdata/constants.ts';
+import { PERF_SAMPLE_REGS_ABI_64 } from '../../perfdata/abi/constants.ts';
 import type { UnwindMachine } from '../../unwind/machines/unwind-machine.ts';
 import { stackMachine } from './stack-machine.ts';
 

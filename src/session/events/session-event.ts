@@ -1,7 +1,7 @@
-import { isClockEvent, isDummyEvent, type PerfEventAttr } from '../../perfdata/attr.ts';
-import * as abi from '../../perfdata/constants.ts';
-import { compileSampleId, type SampleIdLayout } from '../../perfdata/sample-id.ts';
-import { SampleLayout } from '../../perfdata/sample-layout.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
+import { isClockEvent, isDummyEvent, type PerfEventAttr } from '../../perfdata/samples/attr.ts';
+import { compileSampleId, type SampleIdLayout } from '../../perfdata/samples/sample-id.ts';
+import { SampleLayout } from '../../perfdata/samples/sample-layout.ts';
 import { OFF_CPU_PREFIX } from '../../profile/names.ts';
 import { AARCH64_LR_BIT } from './stack-machine.ts';
 

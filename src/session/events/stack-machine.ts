@@ -1,5 +1,5 @@
-import type { PerfEventAttr } from '../../perfdata/attr.ts';
-import { PERF_SAMPLE_REGS_ABI_32 } from '../../perfdata/constants.ts';
+import { PERF_SAMPLE_REGS_ABI_32 } from '../../perfdata/abi/constants.ts';
+import type { PerfEventAttr } from '../../perfdata/samples/attr.ts';
 import type { UnwindMachine } from '../../unwind/machines/unwind-machine.ts';
 
 /** The link register. Source: the kernel's `asm/perf_regs.h` of arm64. */

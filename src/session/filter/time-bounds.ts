@@ -1,12 +1,12 @@
 import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
 import { Diagnostics } from '../../base/problems/diagnostics.ts';
 import type { RecordingSource } from '../../base/streams/byte-source.ts';
-import * as abi from '../../perfdata/constants.ts';
-import type { Features } from '../../perfdata/features.ts';
-import { type RecordingHeader, readHeader } from '../../perfdata/file-header.ts';
-import type { RecordCursor } from '../../perfdata/record-cursor.ts';
-import type { RecordVisitor } from '../../perfdata/record-visitor.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
+import type { Features } from '../../perfdata/features/features.ts';
+import { type RecordingHeader, readHeader } from '../../perfdata/header/file-header.ts';
 import { walkRecords } from '../../perfdata/record-walk.ts';
+import type { RecordCursor } from '../../perfdata/stream/record-cursor.ts';
+import type { RecordVisitor } from '../../perfdata/stream/record-visitor.ts';
 import { SIMPLEPERF_TYPE_START } from '../../simpleperf/constants.ts';
 import { RecordingClock } from '../events/clock.ts';
 import { type EventList, eventsOf } from '../events/events.ts';

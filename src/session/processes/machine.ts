@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
-import * as abi from '../../perfdata/constants.ts';
-import type { Features } from '../../perfdata/features.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
+import type { Features } from '../../perfdata/features/features.ts';
 import type { BuildIdRecord, MmapRecord } from '../../perfdata/records/mapping-records.ts';
 import type { SideBand } from '../../perfdata/records/side-band.ts';
 import type { EventIds } from '../events/event-ids.ts';

@@ -1,4 +1,4 @@
-import * as abi from '../../perfdata/constants.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
 import { isSwitch, type SideBand } from '../../perfdata/records/side-band.ts';
 import type { ProfileBuilder } from '../../profile/builder.ts';
 import * as threadEvent from '../../profile/thread-events.ts';

@@ -1,6 +1,6 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
-import * as abi from '../../perfdata/constants.ts';
-import type { SampleOffsets } from '../../perfdata/sample-layout.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
+import type { SampleOffsets } from '../../perfdata/samples/sample-layout.ts';
 import type { SessionEvent } from '../events/session-event.ts';
 
 /** Whether an event is that of `perf record --off-cpu`: its samples' periods are nanoseconds that a thread was off the CPU. */

@@ -1,6 +1,6 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
-import type { PerfEventAttr } from '../../perfdata/attr.ts';
-import type { SampleOffsets } from '../../perfdata/sample-layout.ts';
+import type { PerfEventAttr } from '../../perfdata/samples/attr.ts';
+import type { SampleOffsets } from '../../perfdata/samples/sample-layout.ts';
 import { DETAIL_VALUES, type DetailName, type DetailValue, REGISTER_SETS, type RegisterSet, type SampleDetails } from '../../profile/sample-details.ts';
 import type { SessionEvent } from '../events/session-event.ts';
 

@@ -1,7 +1,7 @@
 import { addressOfBig } from '../../base/bytes/addresses.ts';
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
-import { recordTypeName } from '../../perfdata/constants.ts';
-import type { RecordCursor } from '../../perfdata/record-cursor.ts';
+import { recordTypeName } from '../../perfdata/abi/constants.ts';
+import type { RecordCursor } from '../../perfdata/stream/record-cursor.ts';
 import { SP_EVENT_ID, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../../simpleperf/constants.ts';
 import type { RecordedSymbols } from '../../simpleperf/recorded-symbols.ts';
 import { readSimpleperfRecord } from '../../simpleperf/records.ts';

@@ -1,10 +1,9 @@
 import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
 import { EVENT_LIMIT, withinLimit } from '../../base/names/name-limits.ts';
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
-import * as abi from '../../perfdata/constants.ts';
-import { readEventType } from '../../perfdata/event-sections.ts';
-import { type Features, readFeature } from '../../perfdata/features.ts';
-import type { RecordCursor } from '../../perfdata/record-cursor.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
+import { type Features, readFeature } from '../../perfdata/features/features.ts';
+import { readEventType } from '../../perfdata/header/event-sections.ts';
 import { readCpuMap } from '../../perfdata/records/cpu-map.ts';
 import {
   EVENT_TYPE,
@@ -19,6 +18,7 @@ import {
   TRACING_DATA,
 } from '../../perfdata/records/event-records.ts';
 import { BUILD_ID, type BuildIdRecord, readBuildId } from '../../perfdata/records/mapping-records.ts';
+import type { RecordCursor } from '../../perfdata/stream/record-cursor.ts';
 import type { EventList } from '../events/events.ts';
 import { RecordedCpus } from './recorded-cpus.ts';
 import { reportUnknownRecord } from './unknown-records.ts';

@@ -1,8 +1,8 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { grown } from '../../base/tables/growable.ts';
-import { PERF_SAMPLE_REGS_ABI_NONE } from '../../perfdata/constants.ts';
-import type { Piece } from '../../perfdata/pieces.ts';
-import type { SampleOffsets } from '../../perfdata/sample-layout.ts';
+import { PERF_SAMPLE_REGS_ABI_NONE } from '../../perfdata/abi/constants.ts';
+import type { SampleOffsets } from '../../perfdata/samples/sample-layout.ts';
+import type { Piece } from '../../perfdata/stream/pieces.ts';
 import { WaitingBytes } from './waiting-bytes.ts';
 
 /** The stack's size, between the registers and the stack, takes this much. */

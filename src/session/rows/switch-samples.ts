@@ -1,7 +1,7 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
-import * as abi from '../../perfdata/constants.ts';
-import type { Features } from '../../perfdata/features.ts';
-import type { SampleOffsets } from '../../perfdata/sample-layout.ts';
+import * as abi from '../../perfdata/abi/constants.ts';
+import type { Features } from '../../perfdata/features/features.ts';
+import type { SampleOffsets } from '../../perfdata/samples/sample-layout.ts';
 import { SchedSwitchPayloads, type SwitchState } from '../../tracing/sched-switch.ts';
 import type { SessionEvent } from '../events/session-event.ts';
 import type { ReadSample } from './read-growth.ts';

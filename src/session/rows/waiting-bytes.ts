@@ -1,6 +1,6 @@
 import { ByteView } from '../../base/bytes/byte-view.ts';
 import { allocated, grown } from '../../base/tables/growable.ts';
-import { Piece } from '../../perfdata/pieces.ts';
+import { Piece } from '../../perfdata/stream/pieces.ts';
 
 /** Bytes are kept in blocks of this size. A record has at most 64 KB, and so has what is copied from it. */
 const BLOCK_BYTES = 1 << 20;

@@ -1,4 +1,4 @@
-import type { Features } from '../../perfdata/features.ts';
+import type { Features } from '../../perfdata/features/features.ts';
 import type { AddressSpace } from '../processes/address-space.ts';
 import type { Dso } from '../processes/dsos.ts';
 import type { UnwindFiles } from './unwind-files.ts';

@@ -1,4 +1,4 @@
-import type { Features } from '../../perfdata/features.ts';
+import type { Features } from '../../perfdata/features/features.ts';
 import type { UnwindModule } from '../../unwind/modules/unwind-module.ts';
 import type { Dso } from '../processes/dsos.ts';
 

@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import type { JitDump } from '../../jitdump/jitdump.ts';
-import { PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64 } from '../../perfdata/constants.ts';
-import type { Features } from '../../perfdata/features.ts';
+import { PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64 } from '../../perfdata/abi/constants.ts';
+import type { Features } from '../../perfdata/features/features.ts';
 import type { UnwindInput } from '../../unwind/frames/unwind-input.ts';
 import type { UnwoundStack } from '../../unwind/frames/unwound-stack.ts';
 import type { UnwindMachine } from '../../unwind/machines/unwind-machine.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
-import { FEATURE_NAMES } from '../../../src/perfdata/constants.ts';
-import { type Features, readFeature } from '../../../src/perfdata/features.ts';
+import { FEATURE_NAMES } from '../../../src/perfdata/abi/constants.ts';
+import { type Features, readFeature } from '../../../src/perfdata/features/features.ts';
 import { type AttrSpec, type ByteOrder, type FeatureName, type FeatureSpec, featureBits, featureBytes } from '../../support/builders/perf-encoder.ts';
 
 const ATTRS: AttrSpec[] = [

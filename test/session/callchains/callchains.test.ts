@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
-import * as abi from '../../../src/perfdata/constants.ts';
+import * as abi from '../../../src/perfdata/abi/constants.ts';
 import { CallchainTable } from '../../../src/session/callchains/callchains.ts';
 import { ByteWriter, context } from '../../support/builders/perf-encoder.ts';
 

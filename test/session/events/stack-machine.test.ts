@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PerfEventAttr } from '../../../src/perfdata/attr.ts';
+import type { PerfEventAttr } from '../../../src/perfdata/samples/attr.ts';
 import { SampledRegisters, stackMachine } from '../../../src/session/events/stack-machine.ts';
 
 const NARROW = 1;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
-import { branchFlagsLo } from '../../../src/perfdata/branch-stack.ts';
+import { branchFlagsLo } from '../../../src/perfdata/samples/branch-stack.ts';
 import { readRecords } from '../../../src/records/read-records.ts';
 import { type AttrSpec, branchHwIndex, encodeFile, encodeRecord, type RecordSpec, record, type SampleFields } from '../../support/builders/perf-encoder.ts';
 import { decode } from '../../support/readers/decode.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
-import { Piece } from '../../../src/perfdata/pieces.ts';
-import { emptySampleOffsets } from '../../../src/perfdata/sample-layout.ts';
+import { emptySampleOffsets } from '../../../src/perfdata/samples/sample-layout.ts';
+import { Piece } from '../../../src/perfdata/stream/pieces.ts';
 import { StackDumps } from '../../../src/session/rows/stack-dumps.ts';
 import { runs } from '../../support/thoroughness.ts';
 

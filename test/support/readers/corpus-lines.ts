@@ -1,7 +1,7 @@
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
-import { type Features, readFeature } from '../../../src/perfdata/features.ts';
+import { type Features, readFeature } from '../../../src/perfdata/features/features.ts';
 import type { LegacyHeaderRecord, PerfRecord, SampleRecord } from '../../../src/perfdata/records/perf-record.ts';
-import type { SampleId } from '../../../src/perfdata/sample-id.ts';
+import type { SampleId } from '../../../src/perfdata/samples/sample-id.ts';
 
 // The corpus's expectations, line by line, as its independent decoder prints them: tab-separated columns, the first two
 // of which are a record's type and offset. See the README of the corpus.

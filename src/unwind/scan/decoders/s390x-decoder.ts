@@ -1,5 +1,6 @@
 import { S390X_FLOATING as FLOATING } from '../../machines/s390x-registers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from '../code/instruction-decoder.ts';
+import { ScanState } from '../code/scan-state.ts';
 import {
   A7_READS,
   COMPARE_AND_BRANCH,
@@ -15,7 +16,6 @@ import {
   VECTOR_STORES,
 } from './s390x-opcodes.ts';
 import { applyB2, applyB3, applyB9, clobberFloatingPair, clobberPair, MULTIPLY_AND_ADD } from './s390x-register-formats.ts';
-import { ScanState } from '../code/scan-state.ts';
 
 const LINK = 14;
 
