@@ -34,17 +34,18 @@ export interface Recording extends RecordingBase {
  * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`; `io` for files that are no recording, or cannot be read; `usage` for an input of another
  * kind, for a file of a directory without a name, and for unknown options
  */
-export async function openRecording(input: Uint8Array | BlobLike | Iterable<NamedFile>, options: OpenOptions = {}): Promise<Recording> {
+export async function openRecording(input: Uint8Array | ArrayBuffer | BlobLike | Iterable<NamedFile>, options: OpenOptions = {}): Promise<Recording> {
   checkOptions(options, OPEN_CHECKS);
   const bytes = inputOf(input, options);
   await cancellable(options.signal, (cancellation) => OpenedRecording.check(bytes, cancellation));
   return new BytesRecording(bytes, options);
 }
 
-function inputOf(input: Uint8Array | BlobLike | Iterable<NamedFile>, options: OpenOptions): BytesInput {
+function inputOf(input: Uint8Array | ArrayBuffer | BlobLike | Iterable<NamedFile>, options: OpenOptions): BytesInput {
+  if (input instanceof ArrayBuffer) return BytesInput.ofFile(new Uint8Array(input), options);
   if (input instanceof Uint8Array || isBlob(input)) return BytesInput.ofFile(input, options);
   if (typeof input === 'object' && input !== null && Symbol.iterator in input) return BytesInput.ofDirectory(input, options);
-  throw new PerfconvError('usage', 'a recording is opened from a Uint8Array, a Blob, a File or a list of Files');
+  throw new PerfconvError('usage', 'a recording is opened from a Uint8Array, an ArrayBuffer, a Blob, a File or a list of Files');
 }
 
 /**

@@ -11,7 +11,7 @@ export interface WebStreamLike {
 }
 
 /** What a recording is opened from. */
-export type RecordingInput = string | URL | number | Readable | WebStreamLike | Uint8Array | BlobLike;
+export type RecordingInput = string | URL | number | Readable | WebStreamLike | Uint8Array | ArrayBuffer | BlobLike;
 
 /**
  * What the host opens for an input.
@@ -21,11 +21,12 @@ export type RecordingInput = string | URL | number | Readable | WebStreamLike | 
 export function inputHandle(input: RecordingInput): InputHandle {
   if (input instanceof URL) return pathOf(input, 'a recording is opened from');
   if (isWebStream(input)) return readableOf(input);
+  if (input instanceof ArrayBuffer) return new Uint8Array(input);
   const isDescriptor = typeof input === 'number' && Number.isInteger(input) && input >= 0;
   if (typeof input === 'string' || isDescriptor || input instanceof Readable || input instanceof Uint8Array || isBlob(input)) return input;
   throw new PerfconvError(
     'usage',
-    'a recording is opened from a path, a file: URL, a descriptor, a stream of node:stream or of the web, a Blob or a Uint8Array',
+    'a recording is opened from a path, a file: URL, a descriptor, a stream of node:stream or of the web, a Blob, a Uint8Array or an ArrayBuffer',
   );
 }
 

@@ -22,6 +22,11 @@ async function foldedOf(input: Input, symbolFiles?: BlobSymbolFiles): Promise<{ 
   return { text, name: recording.name, messages: profile.findings.map(({ code }) => code) };
 }
 
+test('bytes may be in an ArrayBuffer', async () => {
+  const { buffer } = new Uint8Array(plain);
+  expect(await foldedOf(buffer)).toEqual(await foldedOf(plain));
+});
+
 describe('a recording that is compressed as a whole', () => {
   afterEach(() => vi.unstubAllGlobals());
 

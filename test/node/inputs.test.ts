@@ -39,6 +39,7 @@ describe('an input', () => {
     ['a web stream', () => new Blob([readFileSync(small)]).stream()],
     ['a web stream of a recording in pipe form', () => new Blob([readFileSync(piped)]).stream()],
     ['a Blob', () => new Blob([readFileSync(small)])],
+    ['an ArrayBuffer', () => new Uint8Array(readFileSync(small)).buffer],
     ['a packed Blob of a recording in pipe form', () => new Blob([gzipSync(readFileSync(piped))])],
     ['bytes', () => readFileSync(small)],
     ['packed bytes', () => gzipSync(readFileSync(small))],
@@ -113,7 +114,7 @@ describe('an input', () => {
   });
 
   test('is refused if it is nothing that bytes can be read from', async () => {
-    for (const input of [undefined, null, -1, {}, [small], new ArrayBuffer(8)]) {
+    for (const input of [undefined, null, -1, {}, [small], new DataView(new ArrayBuffer(8))]) {
       expect(await failure(openRecording(input as string))).toEqual(['usage', expect.stringContaining('is opened from a path')]);
     }
   });
