@@ -27,7 +27,7 @@ const NAMES: readonly string[] = [
 const PIECES: readonly string[] = [
   'I', 'E', 'N', 'S_', 'S0_', 'SZZZ_', 'T_', 'T0_', 'TL0__', 'Dp', 'DT', 'Dt', 'J', 'P', 'R', 'O', 'K', 'F', 'v', 'A', 'A3_', 'M', 'X', 'L', 'Li1E', 'LZ', '_Z', 'Z',
   'Ul', 'Ut_', 'E_', 'cv', 'cl', 'il', 'sr', 'sZ', 'fp_', 'fL0p_', 'st', 'C1', 'D0', 'B', 'B_', 'B0_', 'Bzz_', 'Nv', 'Nt', 'C', 'Y', 'D', 'p', 'Q', 'TyTn', '99999999999', '1a',
-  '_', 'ZZZZZZ_', 'u', 'h', 'Kj', 'G_', 'GZZ_', '$LT$', '../..', '..', 'clone', '17h', '\u00e9', '\ud83d\ude00', '__proto__', '\n', '\x1b[31m',
+  '_', 'ZZZZZZ_', 'u', 'h', 'Kj', 'G_', 'GZZ_', '$LT$', '..', '.', 'clone', '17h', '\u00e9', '\ud83d\ude00', '__proto__', '\n', '\x1b[31m',
 ]; // biome-ignore format: a table
 const MAX_COPIES = 3000;
 

@@ -7,7 +7,7 @@ import { SINGLE_FILE } from './seed.ts';
  * Texts that are repeated to make names: those that regular expressions and name parsers look for, and so try at each
  * position.
  */
-const PIECES = ['a', '/', '..', '[', ']', '(', ' ', ';', ':', '.ko', '.so', '-0', '_Z', 'N1', '::', '<', 'St', '%', '\\', '0', '17h', 'é', '\x1b[', '\n'];
+const PIECES = ['a', '/', '.', '[', ']', '(', ' ', ';', ':', '.ko', '.so', '-0', '_Z', 'N1', '::', '<', 'St', '%', '\\', '0', '17h', 'é', '\x1b[', '\n'];
 const STARTS = ['', '/', '[', '/lib/modules/6.1.0/kernel/', '/tmp/perf-', '//', '/memfd:', '[guest.kernel.kallsyms.', '[kernel.kallsyms]', '_Z', '_RN', 'Lj'];
 const ENDS = ['', '.ko', '.ko.xz', ']', ' (deleted)', '.map', '.dump', '_[k]', '\n'];
 /** Lengths in bytes: a comm, a file name, a path, one more than a path, and all that fits in a record. */

@@ -31,7 +31,7 @@ export const LEAN: FileSpec = {
 };
 
 /** Names that are keys of every object, or that change where a path leads. */
-export const HOSTILE_NAMES: readonly string[] = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '../../../../etc/passwd', ''];
+export const HOSTILE_NAMES: readonly string[] = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '../../../etc/passwd', ''];
 
 /** Hostile names everywhere in a recording where there are names. */
 export function hostile(): FileSpec {
