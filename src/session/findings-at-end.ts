@@ -53,7 +53,7 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
     order.olderCount,
     'file-order',
     'info',
-    'samples come after newer ones and are kept in that order: the records that they depend on have no times (no sample_id_all, or time=0), and come before them',
+    'samples come after newer ones and are kept in that order: only samples have times (no sample_id_all), and the records that they depend on come before them',
   );
   report(
     replay.leftOutCount,

@@ -1,7 +1,6 @@
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import type { RecordingSource } from '../base/streams/byte-source.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
-import { PERF_SAMPLE_TIME } from '../perfdata/abi/constants.ts';
 import type { Features } from '../perfdata/features/features.ts';
 import type { RecordingHeader } from '../perfdata/header/file-header.ts';
 import { dumpStacks } from '../perfdata/samples/attr.ts';
@@ -241,13 +240,6 @@ function switchesOf({ simpleperf, hiperf }: Features, events: readonly SessionEv
 }
 
 function orderRulesOf(source: RecordingSource, { mode, attrs }: RecordingHeader, compatPerf: boolean): RecordOrderRules {
-  const isOldFile = mode === 'file' && attrs[0]?.attr.flags.has('sample_id_all') === false;
-  const isInFileOrder = isOldFile || (!compatPerf && mapsHaveNoTimes(attrs));
+  const isInFileOrder = mode === 'file' && attrs[0]?.attr.flags.has('sample_id_all') === false;
   return { isInFileOrder, keepsUntimedInPlace: !compatPerf, partCount: source.parts?.length ?? 0 };
-}
-
-/** Whether the records of what was mapped have no times though samples of another event do (`perf record -e cpu-clock/time=0/,page-faults`). */
-function mapsHaveNoTimes(attrs: RecordingHeader['attrs']): boolean {
-  const lackTimes = attrs.filter(({ attr }) => (attr.sampleType & PERF_SAMPLE_TIME) === 0);
-  return lackTimes.length < attrs.length && lackTimes.some(({ attr }) => attr.flags.has('mmap'));
 }

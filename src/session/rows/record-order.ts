@@ -5,7 +5,7 @@ import type { RecordRow } from './record-row.ts';
 export interface RecordOrderRules {
   /**
    * Whether records take effect in file order. Before Linux 2.6.38, only samples had times (no `sample_id_all`), and sorting them would separate them from the
-   * maps and names that come before them. Observed: perf 6.1 does so with files, not with pipes. The same holds if the event that reports maps has no times.
+   * maps and names that come before them. Observed: perf 6.1 does so with files, not with pipes.
    */
   readonly isInFileOrder: boolean;
   /**
