@@ -21,7 +21,13 @@ export class TimeColumn {
 
   /** @param timeNs whole nanoseconds since time 0 */
   next(timeNs: number): string {
-    return this.#texts.text(this.#times === undefined ? timeNs : this.#elapsed(timeNs), this.#decimals);
+    return this.#times === undefined ? this.#texts.text(timeNs, this.#decimals) : this.#difference(this.#elapsed(timeNs));
+  }
+
+  /** A sample may come after newer ones: then the difference is negative. */
+  #difference(elapsedNs: number): string {
+    const text = this.#texts.text(Math.abs(elapsedNs), this.#decimals);
+    return elapsedNs < 0 ? `-${text.trimStart()}`.padStart(text.length) : text;
   }
 
   #elapsed(timeNs: number): number {

@@ -22,6 +22,12 @@ it('script: deltas count from the sample before', async () => {
   expect(await timesOf(TIMES, { times: 'delta', ns: true })).toEqual(['    0.000000000: ', '    1.499999000: ', '    0.000000001: ', '12343.499999999: ']);
 });
 
+it('script: a sample that comes after newer ones has a negative difference', async () => {
+  const back = [3_000_000_000, 2_500_000_000, 2_499_999_500];
+  expect(await timesOf(back, { times: 'delta', ns: true })).toEqual(['    0.000000000: ', '   -0.500000000: ', '   -0.000000500: ']);
+  expect(await timesOf(back, { times: 'relative' })).toEqual(['    0.000000: ', '   -0.500000: ', '   -0.500000: ']);
+});
+
 it('script: samples without a time have none, and the next delta counts from the one before them', async () => {
   expect(await timesOf([0, Number.NaN, 2_000_000_000], { times: 'delta' })).toEqual(['    0.000000: ', '', '    2.000000: ']);
 });
