@@ -55,7 +55,7 @@ export interface WriteOptions {
   readonly scriptLikePerf?: boolean;
   /** script: print seconds with nine decimals. */
   readonly ns?: boolean;
-  /** script: print seconds since the first sample (`relative`) or since the one before (`delta`). Default: the recording's clock. */
+  /** script: print seconds since the first sample (`relative`) or since the one before (`delta`), also with {@link wallClock}. Default: the recording's clock. */
   readonly times?: ScriptTimes;
   /**
    * Show wall-clock time, which the recording must have. script: the time of day in place of the recording's clock; chrome: `wallClockAtTs1Ns` in `otherData`;

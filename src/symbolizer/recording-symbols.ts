@@ -276,7 +276,7 @@ function codeOf(known: { [K in keyof CodeSymbols]: CodeSymbols[K] | undefined })
   return Object.keys(code).length === 0 ? undefined : code;
 }
 
-/** The options without a `symfs` that is the root directory, which perf 6.1 takes for none (observed). */
+/** The options without a `symfs` of `/`, which perf 6.1 takes for none (observed). It also does so with other paths of the root directory, as through a link. */
 function withoutRootSymfs(options: SymbolizerOptions): SymbolizerOptions {
   const { symfs, ...others } = options;
   return symfs === undefined || /^(?:\/\.?)+$/.test(symfs) ? others : options;

@@ -379,7 +379,7 @@ describe('usage errors end with status 2', () => {
     [['report', '--limit', '0'], '--limit 0: expected a whole number of at least 1'],
     [['--max-stack', '-1'], '--max-stack -1: expected a whole number of at least 1'],
     [['report', '--sort', 'dso,sym'], '--sort sym: unknown value; expected one of function, dso, comm, pid, tid, event, input'],
-    [['--cpu', '0-x'], '--cpu 0-x: expected a whole number, or a range of them (0-3)'],
+    [['--cpu', '0-x'], '--cpu 0-x: expected a whole number, a range of them (0-3), or -1 for samples without one'],
     [['--pid', '1,x'], '--pid x: expected a whole number'],
     [['--pid', '-2'], '--pid -2: expected a whole number'],
     [['--cpu', '3-1'], '--cpu 3-1: ends before it starts'],

@@ -98,7 +98,7 @@ export class Arguments {
       if (part === '-1') return [-1];
       const [, first, last] = /^(\d+)-(\d+)$/.exec(part) ?? [];
       if (first === undefined && !/^\d+$/.test(part)) {
-        throw new PerfconvError('usage', `${this.#label(name)} ${part}: expected a whole number, or a range of them (0-3)`);
+        throw new PerfconvError('usage', `${this.#label(name)} ${part}: expected a whole number, a range of them (0-3), or -1 for samples without one`);
       }
       if (first === undefined) return [this.#wholeNumber(name, part)];
       const [from, to] = [this.#wholeNumber(name, first), this.#wholeNumber(name, last)];

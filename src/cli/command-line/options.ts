@@ -106,8 +106,8 @@ export const CONVERT_ONLY: readonly OptionSpec[] = [
     text: 'csv: put an apostrophe before text that a spreadsheet would run as a formula (it begins with =, +, - or @). Default: names as recorded (docs/untrusted-names.md)',
   },
   { name: 'ns', section: OUTPUT, text: 'script: print times with nine decimals' },
-  { name: 'reltime', section: OUTPUT, text: 'script: print the time since the first sample that is printed' },
-  { name: 'deltatime', section: OUTPUT, text: 'script: print the time since the sample before' },
+  { name: 'reltime', section: OUTPUT, text: 'script: print the time since the first sample that is printed, also with --wall-clock' },
+  { name: 'deltatime', section: OUTPUT, text: 'script: print the time since the sample before, also with --wall-clock' },
   {
     name: 'wall-clock',
     section: OUTPUT,

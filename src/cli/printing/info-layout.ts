@@ -42,8 +42,9 @@ export function inlineList(entries: readonly (string | number)[], verbose: boole
 
 /** Text after a label, wrapped at spaces or at another separator; further lines begin below its first letter. */
 export function wrapped(label: string, text: string, lineWidth: number, separator = ' '): string[] {
-  const width = Math.max(MIN_WRAPPED_WIDTH, lineWidth - label.length);
+  const ending = separator.trimEnd();
+  const width = Math.max(MIN_WRAPPED_WIDTH, lineWidth - label.length - ending.length);
   const lines = wordWrap(text, width, separator);
   const last = lines.length - 1;
-  return lines.map((line, i) => `${i === 0 ? label : ' '.repeat(label.length)}${line}${i < last ? separator.trimEnd() : ''}`);
+  return lines.map((line, i) => `${i === 0 ? label : ' '.repeat(label.length)}${line}${i < last ? ending : ''}`);
 }

@@ -12,7 +12,7 @@ export interface InfoTextOptions {
   readonly verbose: boolean;
   /** Colors a heading, or returns it as it is. */
   readonly heading: (text: string) => string;
-  /** The width of the terminal, at which text is wrapped. Default: that of most terminals. */
+  /** The width of the terminal, at which text is wrapped if it is less than {@link LINE_WIDTH}. Default: that. */
   readonly width?: number;
 }
 

@@ -366,8 +366,8 @@ function originFile({ file, functionDies: { origin } }: Unit): DwarfFile | undef
 
 /** Takes a name from the DIE last read by the unit's reader. @param texts gets it if it is not in the unit itself */
 function takeText(texts: WantedTexts, target: Named, field: keyof Named, { view, header, root, functionDies: die }: Unit): void {
-  const [form, at] = field === 'name' ? [die.nameForm, die.nameAt] : [die.linkageNameForm, die.linkageNameAt];
-  const place = textPlace(form);
+  const at = field === 'name' ? die.nameAt : die.linkageNameAt;
+  const place = textPlace(field === 'name' ? die.nameForm : die.linkageNameForm);
   if (place === TEXT_IN_UNIT) target[field] = textInUnit(view, at);
   else if (place === TEXT_BY_INDEX) texts.add(target, field, place, root.strOffsetsBase + at * header.offsetSize, header.offsetSize);
   else if (place !== TEXT_NONE) texts.add(target, field, place, at, header.offsetSize);

@@ -33,6 +33,8 @@ export interface ListPlaces {
   readonly leavesOutRunning: boolean;
 }
 
+/** Why the running kernel's list is not used though it may be what was recorded. */
+const LEFT_OUT_BY_PERF = 'perf does not use it if the recorded files are looked for in a directory';
 const LIVE_KALLSYMS = '/proc/kallsyms';
 /** Kernels with every symbol have lists of some 20 MB. One that comes with a recording may be anything. */
 const MAX_LIST_SIZE_BYTES = 256 << 20;
@@ -125,7 +127,10 @@ export class KernelLists {
       const cached = await this.#fitting(path, kernel, search);
       if (cached !== undefined) return cached;
     }
-    if (this.#places.leavesOutRunning) return undefined;
+    if (this.#places.leavesOutRunning) {
+      search.note(LIVE_KALLSYMS, 'skipped', LEFT_OUT_BY_PERF);
+      return undefined;
+    }
     const running = await this.#files.runningKernel();
     const difference = running === undefined ? 'this machine does not run Linux' : differenceOf(kernel, running);
     if (difference === '') return this.#fitting(LIVE_KALLSYMS, kernel, search);

@@ -41,6 +41,8 @@ export class PageTree {
   readonly #shownFunctions: FunctionTable;
   readonly #nodes = new TreeInterner();
   readonly #nodeOfStack: Int32Array;
+  /** The node of stack −1, once it was asked for. */
+  #nodeWithoutStack: number | undefined;
   /** The functions: rows (name, full name, file, binary and kind). */
   readonly #rows = new TupleInterner(4, 1024);
   /** By function, mapping and kind of the profile, the function of the page: many locations have the same. */
@@ -82,7 +84,8 @@ export class PageTree {
   /** The node of a stack of the profile. Stack −1 has one, too, so that its weight is not lost. */
   nodeOf(stack: number): number {
     if (stack >= 0) return this.#nodeOfStack[stack];
-    return this.#nodes.intern(-1, 2 * this.#intern({ ...NO_TEXTS, name: this.strings.intern(NO_STACK_NAME), kind: kindIndex('mark') }));
+    this.#nodeWithoutStack ??= this.#nodes.intern(-1, 2 * this.#intern({ ...NO_TEXTS, name: this.strings.intern(NO_STACK_NAME), kind: kindIndex('mark') }));
+    return this.#nodeWithoutStack;
   }
 
   /** The codes of the locations in stacks, one after the other, outermost function first, and where those of each location begin. */
