@@ -11,11 +11,15 @@ import {
   EB_AREAS,
   EB_PAIRS,
   EB_READS,
+  ED_BEHIND,
+  ED_PAIRS,
+  ED_READS,
+  FLOATING_PAIRS,
   FOUR_READS,
   RR_READS,
-  VECTOR_STORES,
 } from './s390x-opcodes.ts';
-import { applyB2, applyB3, applyB9, clobberFloatingPair, clobberPair, MULTIPLY_AND_ADD } from './s390x-register-formats.ts';
+import { applyB2, applyB3, applyB9, clobberFloatingPair, clobberPair } from './s390x-register-formats.ts';
+import { applyE6, applyE7 } from './s390x-vector-formats.ts';
 
 const LINK = 14;
 
@@ -91,7 +95,8 @@ export class S390xDecoder implements InstructionDecoder {
         clobberPair(first, state);
         return 'next';
       default:
-        if (opcode >= 0x20) state.clobber(FLOATING[first]);
+        if (FLOATING_PAIRS.has(opcode)) clobberFloatingPair(first, state);
+        else if (opcode >= 0x20) state.clobber(FLOATING[first]);
         else if (!RR_READS.has(opcode)) state.clobber(first);
         return 'next';
     }
@@ -143,7 +148,8 @@ export class S390xDecoder implements InstructionDecoder {
         applyB9(second, registers >> 4, registers & 15, this.#base, state);
         return 'next';
       default:
-        if (opcode >= 0x60 && opcode < 0x80 && opcode !== 0x70 && opcode !== 0x71) state.clobber(FLOATING[first]);
+        if (FLOATING_PAIRS.has(opcode)) clobberFloatingPair(first, state);
+        else if (opcode >= 0x60 && opcode < 0x80 && opcode !== 0x70 && opcode !== 0x71) state.clobber(FLOATING[first]);
         // M, D, double shifts, CDS
         else if (opcode === 0x5c || opcode === 0x5d || (opcode >= 0x8c && opcode <= 0x8f) || opcode === 0xbb) clobberPair(first, state);
         else if (!FOUR_READS.has(opcode)) state.clobber(first);
@@ -294,10 +300,11 @@ export class S390xDecoder implements InstructionDecoder {
       case 0xc4: // loads, and STHRL, STGRL, STRL
         if (low !== 7 && low !== 11 && low !== 15) state.clobber(first);
         return;
-      case 0xc8: // ECTG, CSST; LPD, LPDG
-        if (low === 1) clobberPair(0, state);
-        if (low === 1 || low === 2) state.clobber(first);
-        else if (low === 4 || low === 5) clobberPair(first, state);
+      case 0xc8: // ECTG; CSST, which may work on a pair; LPD, LPDG
+        if (low === 1) {
+          clobberPair(0, state);
+          state.clobber(first);
+        } else if (low !== 0) clobberPair(first, state);
         return;
       case 0xd0: // TRTR, TRT; EDMK
       case 0xdd:
@@ -306,58 +313,34 @@ export class S390xDecoder implements InstructionDecoder {
       case 0xdf:
         state.clobber(1);
         return;
-      case 0xef: // LMD
-        this.#clobberRange(state);
+      case 0xe6:
+        applyE6(last, first, (immediate >> 12) & 15, (immediate >> 8) & 15, state);
         return;
       case 0xe7:
-        this.#e7(last, (immediate >> 8) & 15, state);
+        applyE7(last, first, low, (immediate >> 8) & 15, state);
+        return;
+      case 0xee: // PLO: register 0 tells what it does. At most it writes two pairs.
+        clobberPair(first, state);
+        clobberPair(low, state);
+        return;
+      case 0xef: // LMD
+        this.#clobberRange(state);
         return;
       case 0xed:
         this.#ed(last, (immediate >> 12) & 15, state);
     }
   }
 
-  /** Floating point. @param third another register, of those that have three */
-  #ed(opcode: number, third: number, state: ScanState): void {
-    const first = this.#first;
-    switch (opcode) {
-      case 0x05: // LXDB, LXEB, MXDB
-      case 0x06:
-      case 0x07:
-        clobberFloatingPair(first, state);
-        return;
-      case 0x40: // SLDT, SRDT
-      case 0x41:
-        state.clobber(FLOATING[third]);
-        return;
-      case 0x48: // SLXT, SRXT
-      case 0x49:
-        clobberFloatingPair(third, state);
-        return;
-      case 0x65: // LDY
-        this.#load(FLOATING[first], state);
-        return;
-      case 0x66: // STEY
-        return;
-      case 0x67: // STDY
-        if (this.#low === 0) state.store(FLOATING[first], this.#base, this.#distance);
-        return;
-      default:
-        state.clobber(FLOATING[MULTIPLY_AND_ADD.has(opcode) ? third : first]);
-    }
-  }
-
-  /**
-   * Vectors: the first halves of v0 … v15 are f0 … f15.
-   * @param upper the bits that tell v16 … v31 from these; 8 is that of the first register, and 4 that of the second one
-   */
-  #e7(opcode: number, upper: number, state: ScanState): void {
-    if (opcode === 0x21 || opcode === 0x27)
-      state.clobber(this.#first); // VLGV, LCBB: a general register
-    else if (!VECTOR_STORES.has(opcode) && (upper & 8) === 0) {
-      const last = opcode !== 0x36 ? this.#first : (upper & 4) === 0 ? this.#low : 15; // VLM
-      for (let vector = this.#first; vector <= last; vector++) state.clobber(FLOATING[vector]);
-    }
+  /** Floating point. @param behind the register that is named behind the operand in memory, if there is one */
+  #ed(opcode: number, behind: number, state: ScanState): void {
+    const to = ED_BEHIND.has(opcode) ? behind : this.#first;
+    if (opcode === 0x65)
+      this.#load(FLOATING[to], state); // LDY
+    else if (opcode === 0x67) {
+      // STDY
+      if (this.#low === 0) state.store(FLOATING[to], this.#base, this.#distance);
+    } else if (ED_PAIRS.has(opcode)) clobberFloatingPair(to, state);
+    else if (!ED_READS.has(opcode)) state.clobber(FLOATING[to]);
   }
 
   /** LA, LAY */

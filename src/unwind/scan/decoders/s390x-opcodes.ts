@@ -32,5 +32,13 @@ export const EB_AREAS = new OpcodeSet([0x8e, 0x8f]);
 export const COMPARE_AND_BRANCH = new OpcodeSet([0x64, 0x65, 0x76, 0x77, 0x7c, 0x7d, 0x7e, 0x7f]);
 export const COMPARE_AND_LEAVE = new OpcodeSet([0xe4, 0xe5, 0xf6, 0xf7, 0xfc, 0xfd, 0xfe, 0xff]);
 export const COMPARE_AND_TRAP = new OpcodeSet([0x70, 0x71, 0x72, 0x73]);
-/** E7: stores of vectors. */
-export const VECTOR_STORES = new OpcodeSet([0x08, 0x09, 0x0a, 0x0b, 0x0e, 0x1a, 0x1b, 0x3e, 0x3f]);
+/** MXR, MXDR, AXR, SXR, MXD: the result has 128 bits, in a pair of floating-point registers. */
+export const FLOATING_PAIRS = new OpcodeSet([0x26, 0x27, 0x36, 0x37, 0x67]);
+/** B3 and ED: products with an addition or a subtraction, and those that are not normalized (MAYL … MYH): the result is in the last register that they name. */
+export const MULTIPLY_AND_ADD = [0x0e, 0x0f, 0x1e, 0x1f, 0x2e, 0x2f, 0x38, 0x39, 0x3a, 0x3b, 0x3c, 0x3d, 0x3e, 0x3f];
+/** Of ED, instructions that write no register: STEY, and those that store decimal numbers: CZDT, CZXT, CPDT, CPXT. */
+export const ED_READS = new OpcodeSet([0x66, 0xa8, 0xa9, 0xac, 0xad]);
+/** Those that write the register that is named behind the operand in memory: also SLDT, SRDT, SLXT, SRXT, CDZT, CXZT, CDPT, CXPT. */
+export const ED_BEHIND = new OpcodeSet([...MULTIPLY_AND_ADD, 0x40, 0x41, 0x48, 0x49, 0xaa, 0xab, 0xae, 0xaf]);
+/** Those with a result of 128 bits: LXDB, LXEB, MXDB, LXD, LXE, MAY, MY, SLXT, SRXT, CXZT, CXPT. */
+export const ED_PAIRS = new OpcodeSet([0x05, 0x06, 0x07, 0x25, 0x26, 0x3a, 0x3b, 0x48, 0x49, 0xab, 0xaf]);

@@ -33,7 +33,7 @@ export const EFFECTS_S390X: readonly (readonly [effect: string, instructions: st
       d401400cd004 d507f0c06028 d601300ef0a4 d7ff10001000 dcc43c26bc1d e13d3329cf11 e23d55e0f61e e300effeff79 e3102fffff50 e3104fffff72 e310affcff59
       e310f0e4003e e32034000036 e330b0140031 e330f26086cf e35011000024 e35b9fffff70 e360f57bf5c7 e3907430f73f e39f0c2bdd2f e3b030100030 e3b0f0c80020
       e3b0f4e00021 e3f0f37c9334 e544b00d2e64 e548b0f00000 e54c10000009 e554b0660004 e555f0ca003b e55810680003 e5591000001f e55c10000065 e55d7010000b
-      e610f0880201 e740f18cff40 e8102606e8be e91b3666e287 ea00f4d48336 eb014000007a eb01804b0151 eb01f0d8006a eb13b0e800e3 eb13f0a800f3 eb15b12800f3
+      e610f0880009 e610f088000a e610f088000b e610f088300e e610f088300f e680f0883806 e740f18cff40 e8102606e8be e91b3666e287 ea00f4d48336 eb014000007a eb01804b0151 eb01f0d8006a eb13b0e800e3 eb13f0a800f3 eb15b12800f3
       eb17f0dc00f3 eb18b0f000f3 eb18f10800e3 eb19a4c0f72d eb22b17000f3 eb27f0b000e3 eb2df0a000e3 eb2df0a400f3 eb2f1fffff55 eb2f2fffff52 eb35900000e3
       eb4bf0a000e3 eb6fbac0f520 eb70f483cc2c eb70f790309b eb964412066e ebc2265cc290 ebd0f690a521 ebeabb60f59a ebf0f06b1957 ebf0f2566823 ebf0f5ef54f3
       ecf0f15595fc ed00bfe0ff67 f1cc6adfc970 f2a5b348f490 f3ad818862b0
@@ -83,6 +83,7 @@ export const EFFECTS_S390X: readonly (readonly [effect: string, instructions: st
   ['branch 5fa3556 4=?', 'cc4602fd1aab'],
   ['call 7=?', '457b0bcd'],
   ['next 0=? 1=? 2=? 3=?', 'a820d3a0'],
+  ['next 0=127 4=? 5=? 6=?', 'a709007fb9930046 a709007fb9920046 a709007fb9910046 a709007fb9900046'],
   ['next 0=? 1=? 3=?', 'c8316dd0f6c5'],
   ['next 0=? 1=? 9=64 12=? 13=?', 'a7990040ebc0f66ffc8f'],
   ['next 0=? 4=? 5=? 6=? 7=? 8=? 9=? 10=? 11=? 12=? 13=? 14=? 15=?', 'eb40f1bfe298'],
@@ -102,6 +103,7 @@ export const EFFECTS_S390X: readonly (readonly [effect: string, instructions: st
   ['next 1=1634616', 'c010000c709c'],
   ['next 1=4098', '0d10'],
   ['next 1=[3+0]', 'e31030000002'],
+  ['next 20=?', 'e610f0883001 e610f0880002 e610f0881003 e610f0883004 e610f0882005 e610f0883006 e610f0883007'],
   ['next 20=? 21=?', 'b3430019'],
   ['next 26=2+0', 'b3c100c2'],
   ['next 26=?', 'b34668c0'],
