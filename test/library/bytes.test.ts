@@ -16,7 +16,10 @@ const events = readFileSync(fileURLToPath(new URL('../../fixtures/events.data', 
 describe('a recording in memory', () => {
   test('cannot be opened from paths or streams', async () => {
     for (const input of ['perf.data', undefined, new DataView(new ArrayBuffer(8)), new Blob([threads]).stream()]) {
-      await expect(openRecording(input as never)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('a Uint8Array, an ArrayBuffer, a Blob') });
+      await expect(openRecording(input as never)).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining('a Uint8Array, an ArrayBuffer, a Blob'),
+      });
     }
   });
 
