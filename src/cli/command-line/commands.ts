@@ -42,7 +42,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv -t script -F comm,tid,time,event,ip,sym --ns -o - web.data', 'the text of perf script'],
     ['perfconv -t script --reltime -o - web.data', 'the same with the time since the first sample'],
     ['perfconv -t script --wall-clock -o - web.data', 'the same with the time of day (perf record -k CLOCK_MONOTONIC)'],
-    ['perfconv -t script --deltatime -F comm,tid,time,event,trace -o - io.data', 'the time between tracepoints'],
+    ['perfconv -t script --deltatime -F comm,tid,time,event -o - web.data', 'how long after one another samples were taken'],
     ['perfconv --event cycles --pid 812,813 --cpu 0-3 --time 12.5,13 web.data', 'part of the recording'],
     ['perfconv --time 10%/2,50%-60% web.data', 'the second tenth of the time, and the sixth'],
     ['perfconv -o all.pb.gz monday.data tuesday.data', 'several recordings merged into one profile'],
