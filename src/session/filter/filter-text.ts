@@ -1,7 +1,6 @@
+import { secondsText } from '../../base/text/seconds.ts';
 import type { SampleFilter } from './filter.ts';
 import type { TimeRange } from './time-ranges.ts';
-
-const NS_PER_SECOND = 1_000_000_000n;
 
 /** Which samples a filter lets pass, in the words of the options: `comm ls or cat, cpu 0-3, time 10%-20%`. Empty if it lets all of them pass. */
 export function filterText({ events, pids, tids, comms, cpus, times }: SampleFilter): string {
@@ -32,7 +31,7 @@ function rangesOf(numbers: readonly number[]): string[] {
 function timeRangeText(range: TimeRange): string {
   if (range.kind === 'percent') return `${percentText(range.from)}-${percentText(range.to)}`;
   const sign = range.kind === 'sinceFirst' ? '+' : '';
-  const [from, to] = [range.from, range.to].map((end) => (end === undefined ? '' : `${sign}${secondsText(end)}`));
+  const [from, to] = [range.from, range.to].map((end) => (end === undefined ? '' : `${sign}${shortSeconds(end)}`));
   return `${from},${to}`;
 }
 
@@ -42,9 +41,6 @@ function percentText(percent: number): string {
 }
 
 /** As few digits as say the same: `12.5`. */
-function secondsText(ns: bigint): string {
-  let fraction = ns % NS_PER_SECOND;
-  let digits = 9;
-  for (; digits > 0 && fraction % 10n === 0n; digits--) fraction /= 10n;
-  return `${ns / NS_PER_SECOND}${digits === 0 ? '' : `.${String(fraction).padStart(digits, '0')}`}`;
+function shortSeconds(ns: bigint): string {
+  return secondsText(ns).replace(/\.?0+$/, '');
 }
