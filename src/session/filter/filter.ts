@@ -83,7 +83,6 @@ export class CompiledFilter {
    * @throws PerfconvError `unsupported` if percentages were asked for and the first and last sample are not known
    */
   accepts(sample: RecordRow, event: string, comm: string): boolean {
-    if (!this.#hasBase && this.#clock.hasBase) this.#setBase();
     if (this.#times !== undefined && !this.#hasFirst && !Number.isNaN(sample.timeNs)) this.#setFirst(sample.timeNs);
     return this.acceptsMade(sample, event, comm);
   }
