@@ -42,5 +42,5 @@ function percentText(percent: number): string {
 
 /** As few digits as say the same: `12.5`. */
 function shortSeconds(ns: bigint): string {
-  return secondsText(ns).replace(/\.?0+$/, '');
+  return secondsText(ns).replace(/\.0{9}$|0{1,8}$/, '');
 }
