@@ -4,7 +4,7 @@ import { LIBRARY_OPTIONS } from '../base/problems/option-words.ts';
 import { type BlobLike, isBlob } from '../base/streams/blob-source.ts';
 import { cancellable } from '../base/streams/cancellation.ts';
 import type { NamedFile } from '../base/streams/named-file.ts';
-import { cancellableFiles } from '../symbolizer/cancellable-files.ts';
+import { cancellableFiles } from '../symbolizer/inputs/cancellable-files.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
 import { BytesInput } from './bytes-input.ts';
 import { DecodedRecordings } from './decoded-recordings.ts';

@@ -42,7 +42,7 @@ import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { WriteOptions as FormatOptions } from '../pipeline/write-profile.ts';
 import type { SampleFilter } from '../session/filter/filter.ts';
 import { parseTimeRanges } from '../session/filter/time-ranges.ts';
-import { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from '../symbolizer/symbolizer-options.ts';
+import { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from '../symbolizer/inputs/symbolizer-options.ts';
 
 /** Which samples a profile has, like the command line's options of the same names. Without any, all samples. */
 export interface SampleOptions {

@@ -2,7 +2,7 @@ import type { Features } from '../perfdata/features/features.ts';
 import type { Dso } from '../session/processes/dsos.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
-import type { CodeObject, CodeQuestion } from '../symbolizer/code-object.ts';
+import type { CodeObject, CodeQuestion } from '../symbolizer/inputs/code-object.ts';
 import { isGuestImage } from '../symbolizer/kernel/kernel-identity.ts';
 import type { RecordingSymbols } from '../symbolizer/recording-symbols.ts';
 import { EmbeddedSymbolTables } from './embedded-symbols.ts';

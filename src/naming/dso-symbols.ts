@@ -1,5 +1,5 @@
 import type { MappingKind, Profile } from '../profile/profile.ts';
-import type { SearchedPlace, SymbolSearch } from '../symbolizer/search/search-log.ts';
+import type { SearchedPlace, SymbolSearch } from '../symbolizer/inputs/search-log.ts';
 
 /** How much of one DSO's code has names, and why not more. */
 export interface DsoSymbols {

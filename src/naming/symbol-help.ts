@@ -2,9 +2,9 @@ import { fileName } from '../base/names/file-name.ts';
 import { perfMapPid } from '../base/names/jit-file-names.ts';
 import type { OptionWords } from '../base/problems/option-words.ts';
 import { UPROBES_NAME } from '../session/processes/dsos.ts';
+import { NO_ELF, type SearchedPlace } from '../symbolizer/inputs/search-log.ts';
 import { UNIDENTIFIED_KERNEL } from '../symbolizer/kernel/kernel-identity.ts';
 import { DELETED, isOfProcess, withoutDeleted } from '../symbolizer/search/candidates.ts';
-import { NO_ELF, type SearchedPlace } from '../symbolizer/search/search-log.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 import { jitOptions } from './jit-options.ts';
 

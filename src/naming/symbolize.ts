@@ -1,6 +1,6 @@
 import type { Profile } from '../profile/profile.ts';
 import type { SessionResult } from '../session/session.ts';
-import { SymbolSearch } from '../symbolizer/search/search-log.ts';
+import { SymbolSearch } from '../symbolizer/inputs/search-log.ts';
 import { type CodeSourceOptions, CodeSources, isKernelImage } from './code-sources.ts';
 import { LocationNaming, type LocationNamingOptions } from './location-naming.ts';
 import type { PayloadTexts } from './payload-texts.ts';

@@ -3,7 +3,7 @@ import { listedBuildIds } from '../perfdata/listed-build-ids.ts';
 import { isJitFile } from '../profile/names.ts';
 import { type Dso, listedBuildId } from '../session/processes/dsos.ts';
 import type { UnwindFile, UnwindFiles } from '../session/unwinding/unwind-files.ts';
-import type { CodeObject } from '../symbolizer/code-object.ts';
+import type { CodeObject } from '../symbolizer/inputs/code-object.ts';
 import type { RecordingSymbols } from '../symbolizer/recording-symbols.ts';
 import { codeObject } from './code-sources.ts';
 

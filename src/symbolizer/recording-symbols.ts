@@ -10,11 +10,14 @@ import { findFunctionStarts } from '../elf/function-starts.ts';
 import { type GoCode, openGoCode } from '../gopclntab/go-code.ts';
 import { mayHaveGoTable } from '../gopclntab/go-functions.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
-import { cancellableFiles } from './cancellable-files.ts';
-import type { CodeObject, CodeQuestion } from './code-object.ts';
 import { LinesBesideGo } from './debug/lines-beside-go.ts';
 import { openAhead, openLines } from './debug/open-lines.ts';
 import { type FileRules, readRules } from './file-rules.ts';
+import { cancellableFiles } from './inputs/cancellable-files.ts';
+import type { CodeObject, CodeQuestion } from './inputs/code-object.ts';
+import { SymbolSearch } from './inputs/search-log.ts';
+import type { SymbolFiles } from './inputs/symbol-files.ts';
+import type { SymbolizerOptions } from './inputs/symbolizer-options.ts';
 import { PerfMapFiles } from './jit/perf-map-files.ts';
 import { isGuestImage } from './kernel/kernel-identity.ts';
 import { KernelSymbols } from './kernel/kernel-symbols.ts';
@@ -25,9 +28,6 @@ import { CheckedFiles } from './search/checked-files.ts';
 import { isElfAt } from './search/file-kind.ts';
 import { MappedFiles } from './search/mapped-files.ts';
 import { findObjectFiles, type ObjectFiles } from './search/object-files.ts';
-import { SymbolSearch } from './search/search-log.ts';
-import type { SymbolFiles } from './symbol-files.ts';
-import type { SymbolizerOptions } from './symbolizer-options.ts';
 
 /** Each guest has its own copy of a symbol list. No machine runs this many guests, but a damaged recording may claim so. */
 const MAX_GUESTS = 64;

@@ -1,15 +1,15 @@
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import type { RecordingContext } from '../base/streams/recording-input.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
-import type { CodeObject, CodeQuestion } from './code-object.ts';
+import type { CodeObject, CodeQuestion } from './inputs/code-object.ts';
+import type { SymbolFiles } from './inputs/symbol-files.ts';
+import type { SymbolizerOptions } from './inputs/symbolizer-options.ts';
 import type { LastList } from './kernel/last-list.ts';
 import { RecordingSymbols } from './recording-symbols.ts';
-import type { SymbolFiles } from './symbol-files.ts';
-import type { SymbolizerOptions } from './symbolizer-options.ts';
 
-export type { CodeObject, CodeQuestion } from './code-object.ts';
-export type { SymbolFiles } from './symbol-files.ts';
-export { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from './symbolizer-options.ts';
+export type { CodeObject, CodeQuestion } from './inputs/code-object.ts';
+export type { SymbolFiles } from './inputs/symbol-files.ts';
+export { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from './inputs/symbolizer-options.ts';
 
 /**
  * Finds the symbols of code, for any number of recordings, one after the other, or for none. Files that do not fit or are damaged are never thrown as errors

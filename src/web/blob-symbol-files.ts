@@ -8,7 +8,7 @@ import type { Compression } from '../base/streams/decompressor.ts';
 import { dataOfFile, type NamedFile, pathOfFile, pathParts, sourceOf } from '../base/streams/named-file.ts';
 import { sameBuildId } from '../elf/build-id.ts';
 import { ElfFile } from '../elf/elf-file.ts';
-import type { DebugFileKind, FetchedFile, SymbolFiles } from '../symbolizer/symbol-files.ts';
+import type { DebugFileKind, FetchedFile, SymbolFiles } from '../symbolizer/inputs/symbol-files.ts';
 import { decompressInEngine } from './decompress.ts';
 
 /** A file under its path, in parts; the last one is its name. */

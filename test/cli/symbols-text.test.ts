@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { symbolsText } from '../../src/cli/printing/symbols-text.ts';
 import type { DsoSymbols } from '../../src/naming/dso-symbols.ts';
-import type { SearchedPlace } from '../../src/symbolizer/search/search-log.ts';
+import type { SearchedPlace } from '../../src/symbolizer/inputs/search-log.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
 const place = (path: string, outcome: SearchedPlace['outcome'], more: Partial<SearchedPlace> = {}): SearchedPlace => ({

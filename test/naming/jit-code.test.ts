@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
-import type { SearchedPlace } from '../../src/symbolizer/search/search-log.ts';
+import type { SearchedPlace } from '../../src/symbolizer/inputs/search-log.ts';
 import { blockingSource, encodeJitDump, type JitRecordSpec } from '../support/builders/jitdump-encoder.ts';
 import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
 import { whenThorough } from '../support/thoroughness.ts';

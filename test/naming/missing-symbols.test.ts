@@ -4,8 +4,8 @@ import { COMMAND_LINE_OPTIONS, LIBRARY_OPTIONS } from '../../src/base/problems/o
 import type { DsoSymbols } from '../../src/naming/dso-symbols.ts';
 import { reportMissingSymbols } from '../../src/naming/missing-symbols.ts';
 import { symbolHelp } from '../../src/naming/symbol-help.ts';
+import type { SearchedPlace } from '../../src/symbolizer/inputs/search-log.ts';
 import { UNIDENTIFIED_KERNEL } from '../../src/symbolizer/kernel/kernel-identity.ts';
-import type { SearchedPlace } from '../../src/symbolizer/search/search-log.ts';
 
 function place(outcome: SearchedPlace['outcome'], more: Partial<SearchedPlace> = {}): SearchedPlace {
   return { place: '/opt/app/server', outcome, detail: '', holds: {}, uses: [], ...more };

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { PerfconvError } from '../../src/base/problems/errors.ts';
 import type { RecordingContext } from '../../src/base/streams/recording-input.ts';
-import { SymbolSearch } from '../../src/symbolizer/search/search-log.ts';
+import { SymbolSearch } from '../../src/symbolizer/inputs/search-log.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../support/builders/elf-builder.ts';
 import { buildGoTable } from '../support/builders/go-table-builder.ts';

@@ -2,7 +2,7 @@ import { existsSync, openSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ByteSource } from '../../base/streams/byte-source.ts';
-import type { DebugFileKind } from '../../symbolizer/symbol-files.ts';
+import type { DebugFileKind } from '../../symbolizer/inputs/symbol-files.ts';
 import { FileSink } from '../output/file-sink.ts';
 import { forgetUnfinished, noteUnfinished } from '../output/unfinished-files.ts';
 import { homeDirectory } from '../system/home-directory.ts';

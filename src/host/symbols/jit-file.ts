@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
-import type { RecordedProcess } from '../../symbolizer/symbol-files.ts';
+import type { RecordedProcess } from '../../symbolizer/inputs/symbol-files.ts';
 import { ioError, isOutOfDescriptors } from '../system/io-error.ts';
 import { systemPath } from '../system/system-path.ts';
 

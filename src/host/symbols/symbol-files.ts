@@ -6,7 +6,7 @@ import type { ByteSource } from '../../base/streams/byte-source.ts';
 import { BufferSource } from '../../base/streams/byte-source.ts';
 import type { Compression } from '../../base/streams/decompressor.ts';
 import { findBuildId } from '../../elf/build-id.ts';
-import type { FileStamp, JitFile, RecordedProcess, SymbolFiles } from '../../symbolizer/symbol-files.ts';
+import type { FileStamp, JitFile, RecordedProcess, SymbolFiles } from '../../symbolizer/inputs/symbol-files.ts';
 import { decompress } from '../compression/decompress.ts';
 import { homeDirectory } from '../system/home-directory.ts';
 import { ioError, isForbidden, isOutOfDescriptors } from '../system/io-error.ts';

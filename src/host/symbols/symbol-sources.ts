@@ -2,7 +2,7 @@ import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import type { Cancellation } from '../../base/streams/cancellation.ts';
 import type { RecordingContext } from '../../base/streams/recording-input.ts';
 import type { OpenJitDump } from '../../jitdump/jitdump.ts';
-import { cancellableFiles } from '../../symbolizer/cancellable-files.ts';
+import { cancellableFiles } from '../../symbolizer/inputs/cancellable-files.ts';
 import { LastList } from '../../symbolizer/kernel/last-list.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer, type SymbolizerOptions } from '../../symbolizer/symbolizer.ts';
 import type { OpenedFiles } from '../system/opened-files.ts';

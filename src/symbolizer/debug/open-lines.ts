@@ -4,7 +4,7 @@ import type { DebugSections } from '../../dwarf/sections/debug-sections.ts';
 import { openDebugSections } from '../../dwarf/sections/elf-debug-sections.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import type { SourceLines } from '../../symbol-table/code-symbols.ts';
-import type { SymbolFiles } from '../symbol-files.ts';
+import type { SymbolFiles } from '../inputs/symbol-files.ts';
 import type { DebugFile } from './debug-lines.ts';
 
 /** The large sections that are read of every file whose addresses are looked up. */

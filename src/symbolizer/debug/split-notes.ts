@@ -1,4 +1,4 @@
-import type { PlaceOutcome, SymbolSearch } from '../search/search-log.ts';
+import type { PlaceOutcome, SymbolSearch } from '../inputs/search-log.ts';
 
 /**
  * Notes, in the search for a DSO's symbols, where the other halves of its units were looked for. A binary may have thousands of `.dwo` files: only the first

@@ -7,8 +7,8 @@ import { openDebugSections } from '../../dwarf/sections/elf-debug-sections.ts';
 import { DwarfFile } from '../../dwarf/units/dwarf-file.ts';
 import { SplitIndex } from '../../dwarf/units/split-index.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
-import type { SymbolSearch } from '../search/search-log.ts';
-import type { SymbolFiles } from '../symbol-files.ts';
+import type { SymbolSearch } from '../inputs/search-log.ts';
+import type { SymbolFiles } from '../inputs/symbol-files.ts';
 import { SplitNotes } from './split-notes.ts';
 import { dwoPlaces, dwpPlaces, type SplitDirectories } from './split-places.ts';
 

@@ -3,8 +3,8 @@ import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { readRange } from '../../base/streams/byte-source.ts';
 import type { RecordingContext } from '../../base/streams/recording-input.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
-import type { SymbolSearch } from '../search/search-log.ts';
-import type { JitFile, RecordedProcess, SymbolFiles } from '../symbol-files.ts';
+import type { SymbolSearch } from '../inputs/search-log.ts';
+import type { JitFile, RecordedProcess, SymbolFiles } from '../inputs/symbol-files.ts';
 import { namespacedPid } from './namespaced-pid.ts';
 import { readPerfMap } from './perf-map.ts';
 

@@ -5,10 +5,10 @@ import type { Compression } from '../../base/streams/decompressor.ts';
 import { decodeText } from '../../base/text/text.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
+import type { SymbolFiles } from '../inputs/symbol-files.ts';
+import type { SymbolizerOptions } from '../inputs/symbolizer-options.ts';
 import { buildIdCacheFiles, debugFilesById, isStoredPath, rootsFor } from '../search/candidates.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
-import type { SymbolFiles } from '../symbol-files.ts';
-import type { SymbolizerOptions } from '../symbolizer-options.ts';
 import { isPlainRelease } from './kernel-identity.ts';
 
 /** A module as the recording knows it. */

@@ -2,10 +2,10 @@ import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import { hasSymtab } from '../../elf/elf-symbols.ts';
+import type { SymbolFiles } from '../inputs/symbol-files.ts';
 import { buildIdCacheFiles, debugFilesById, rootsFor, type SearchedDirectories } from '../search/candidates.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
 import type { ObjectFiles } from '../search/object-files.ts';
-import type { SymbolFiles } from '../symbol-files.ts';
 import { isPlainRelease, isSameKernel } from './kernel-identity.ts';
 
 /** A vdso as the recording knows it. */

@@ -3,10 +3,10 @@ import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import { findSymbolValue, hasSymtab, readElfSymbolsAt } from '../../elf/elf-symbols.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
+import type { SymbolSearch } from '../inputs/search-log.ts';
+import type { SymbolizerOptions } from '../inputs/symbolizer-options.ts';
 import { buildIdCacheFiles, debugFilesById } from '../search/candidates.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
-import type { SymbolSearch } from '../search/search-log.ts';
-import type { SymbolizerOptions } from '../symbolizer-options.ts';
 import { chosenFile, type KernelFile, signInPath } from './chosen-file.ts';
 import { isPlainRelease, type RecordedKernel, shiftOf } from './kernel-identity.ts';
 

@@ -1,6 +1,6 @@
 import { fileName } from '../../base/names/file-name.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
-import type { SymbolizerOptions } from '../symbolizer-options.ts';
+import type { SymbolizerOptions } from '../inputs/symbolizer-options.ts';
 
 /** A file as a recording knows it. */
 export interface RecordedFile {

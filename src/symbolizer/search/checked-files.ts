@@ -6,10 +6,10 @@ import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
 import { ELF_MAGIC_BYTES, ElfFile, hasElfMagic, NO_ELF } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
-import { type DebugFileKind, SERVED_KINDS, type SymbolFiles } from '../symbol-files.ts';
+import type { FileHoldings, SymbolSearch } from '../inputs/search-log.ts';
+import { type DebugFileKind, SERVED_KINDS, type SymbolFiles } from '../inputs/symbol-files.ts';
 import { fileCrc } from './debug-link.ts';
 import { isElfAt } from './file-kind.ts';
-import type { FileHoldings, SymbolSearch } from './search-log.ts';
 
 const CUT = 'it is cut off: its section headers would lie beyond its end';
 

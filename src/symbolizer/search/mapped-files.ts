@@ -1,5 +1,5 @@
 import { readRange } from '../../base/streams/byte-source.ts';
-import type { SymbolFiles } from '../symbol-files.ts';
+import type { SymbolFiles } from '../inputs/symbol-files.ts';
 import { inodeOf } from './candidates.ts';
 
 /** The longest lists have some 65,530 maps (`vm.max_map_count`), each at most as long as a path. The rest is not read. */

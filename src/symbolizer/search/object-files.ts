@@ -6,7 +6,7 @@ import { ElfFile } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { withCodeAt } from '../../elf/segment-offsets.ts';
 import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
-import { SERVED_KINDS, type SymbolFiles } from '../symbol-files.ts';
+import { SERVED_KINDS, type SymbolFiles } from '../inputs/symbol-files.ts';
 import {
   binaryPlaces,
   debugFilePlaces,

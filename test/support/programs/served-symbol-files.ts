@@ -1,5 +1,5 @@
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
-import type { DebugFileKind, FetchedFile } from '../../../src/symbolizer/symbol-files.ts';
+import type { DebugFileKind, FetchedFile } from '../../../src/symbolizer/inputs/symbol-files.ts';
 import { MadeFiles } from '../builders/made-symbol-files.ts';
 
 /** A machine that also asks a server. */

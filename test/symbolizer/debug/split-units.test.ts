@@ -3,7 +3,7 @@ import type { DebugSections } from '../../../src/dwarf/sections/debug-sections.t
 import { SplitIndex } from '../../../src/dwarf/units/split-index.ts';
 import { dwoPlaces, dwpPlaces } from '../../../src/symbolizer/debug/split-places.ts';
 import { SplitUnits } from '../../../src/symbolizer/debug/split-units.ts';
-import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
+import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
 import { memorySections } from '../../support/builders/memory-sections.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
-import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
+import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
 

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
+import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import type { RecordedKernel } from '../../../src/symbolizer/kernel/kernel-identity.ts';
 import { type KernelPlaces, KernelSymbols, type MappedModule } from '../../../src/symbolizer/kernel/kernel-symbols.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
-import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
 import { buildElf, type ElfPlan, TEXT } from '../../support/builders/elf-builder.ts';
 import { buildSectionElf } from '../../support/builders/section-elf.ts';

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { ModuleFiles, type ModulePlaces, type RecordedModule } from '../../../src/symbolizer/kernel/module-files.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
-import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import { buildElf } from '../../support/builders/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
 

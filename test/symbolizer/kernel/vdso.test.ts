@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { readElfSymbols } from '../../../src/elf/elf-symbols.ts';
-import type { CodeObject } from '../../../src/symbolizer/code-object.ts';
+import type { CodeObject } from '../../../src/symbolizer/inputs/code-object.ts';
+import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { findVdso, type VdsoSearch } from '../../../src/symbolizer/kernel/vdso.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
-import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../../support/builders/elf-builder.ts';
 import { ServedFiles } from '../../support/programs/served-symbol-files.ts';

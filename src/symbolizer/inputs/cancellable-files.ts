@@ -1,4 +1,4 @@
-import type { Cancellation } from '../base/streams/cancellation.ts';
+import type { Cancellation } from '../../base/streams/cancellation.ts';
 import type { FetchedFile, SymbolFiles } from './symbol-files.ts';
 
 /** Files that are opened, read and fetched for a call that a signal may give up. Without a signal, they are what they were. */

@@ -1,8 +1,8 @@
-import type { BlockingSource } from '../base/streams/blocking-source.ts';
-import type { ByteSource } from '../base/streams/byte-source.ts';
-import type { AbortSignalLike } from '../base/streams/cancellation.ts';
-import type { Decompressor } from '../base/streams/decompressor.ts';
-import type { PlaceOutcome } from './search/search-log.ts';
+import type { BlockingSource } from '../../base/streams/blocking-source.ts';
+import type { ByteSource } from '../../base/streams/byte-source.ts';
+import type { AbortSignalLike } from '../../base/streams/cancellation.ts';
+import type { Decompressor } from '../../base/streams/decompressor.ts';
+import type { PlaceOutcome } from './search-log.ts';
 
 /** What the symbolizer needs from the machine it runs on. Paths use `/`. */
 export interface SymbolFiles extends Decompressor {

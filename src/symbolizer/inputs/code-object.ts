@@ -1,5 +1,5 @@
-import type { AbortSignalLike } from '../base/streams/cancellation.ts';
-import type { SymbolSearch } from './search/search-log.ts';
+import type { AbortSignalLike } from '../../base/streams/cancellation.ts';
+import type { SymbolSearch } from './search-log.ts';
 
 /** A DSO whose code addresses are looked up. */
 export interface CodeObject {
