@@ -1,6 +1,16 @@
 /** The module of src/elf/: collects the plain symbols of a table. */
 
-import { SHN_LORESERVE, SHN_UNDEF, SHN_XINDEX, STB_GLOBAL, STB_WEAK, STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_OBJECT } from '../../src/elf/symbol-constants';
+import {
+  SHN_LORESERVE,
+  SHN_UNDEF,
+  SHN_XINDEX,
+  STB_GLOBAL,
+  STB_WEAK,
+  STT_FUNC,
+  STT_GNU_IFUNC,
+  STT_NOTYPE,
+  STT_OBJECT,
+} from '../../src/elf/symbols/symbol-constants';
 import { ENTRY_SIZE_BYTES, LOAD_FIELDS, MAX_ENTRIES, MAX_LOADS } from '../../src/elf/wasm/contract';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../../src/symbol-table/symbol-rank';
 import { bytesBelow } from '../bytes';

@@ -14,7 +14,7 @@ import {
   DW_EH_PE_sdata8,
   DW_EH_PE_udata4,
   DW_EH_PE_udata8,
-} from '../../src/elf/eh-pointers';
+} from '../../src/elf/frame-tables/eh-pointers';
 import {
   DW_CFA_advance_loc,
   DW_CFA_advance_loc1,

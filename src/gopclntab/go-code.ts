@@ -1,6 +1,6 @@
 import { PerfconvError } from '../base/problems/errors.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
-import { NameLengths } from '../elf/name-lengths.ts';
+import { NameLengths } from '../elf/symbols/name-lengths.ts';
 import type { SourceLines } from '../symbol-table/code-symbols.ts';
 import type { ListedSymbols } from '../symbol-table/symbol-table-builder.ts';
 import { findGoFunctions, type GoFunctions } from './go-functions.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { BufferSource, type ByteSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
+import { readElfSymbols } from '../../src/elf/symbols/elf-symbols.ts';
 import { readDebugLink } from '../../src/symbolizer/search/debug-link.ts';
 import { buildElf, DATA, type ElfPlan, type PlannedSymbol, TEXT } from '../support/builders/elf-builder.ts';
 import { buildSectionElf } from '../support/builders/section-elf.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { findFunctionStarts } from '../../src/elf/function-starts.ts';
+import { findFunctionStarts } from '../../src/elf/frame-tables/function-starts.ts';
 import { runs } from '../support/perf/perf-oracle.ts';
 import { announceSkipped } from '../support/perf/perf-tool.ts';
 

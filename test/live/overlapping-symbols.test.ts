@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
+import { readElfSymbols } from '../../src/elf/symbols/elf-symbols.ts';
 import { askPerf, hasPerf, runs } from '../support/perf/perf-oracle.ts';
 import { announceSkipped } from '../support/perf/perf-tool.ts';
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ByteSource, readRange } from '../../src/base/streams/byte-source.ts';
 import { decodeText } from '../../src/base/text/text.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
+import { readElfSymbols } from '../../src/elf/symbols/elf-symbols.ts';
 import { openStandardInput } from '../../src/host/input/open-input.ts';
 import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { FunctionDescriptors } from '../../src/elf/function-descriptors.ts';
+import { FunctionDescriptors } from '../../src/elf/symbols/function-descriptors.ts';
 import type { UnwindInput } from '../../src/unwind/frames/unwind-input.ts';
 import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
 import { readUnwindModule } from '../../src/unwind/modules/unwind-module.ts';

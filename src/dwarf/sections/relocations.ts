@@ -3,8 +3,8 @@ import { ByteView } from '../../base/bytes/byte-view.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
 import { EM_MIPS, SHT_REL, SHT_RELA, SHT_SYMTAB_SHNDX, SYMBOL_LAYOUTS } from '../../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../../elf/elf-file.ts';
-import { SHN_ABS, SHN_LORESERVE, SHN_XINDEX } from '../../elf/symbol-constants.ts';
-import { symbolValue } from '../../elf/symbol-value.ts';
+import { SHN_ABS, SHN_LORESERVE, SHN_XINDEX } from '../../elf/symbols/symbol-constants.ts';
+import { symbolValue } from '../../elf/symbols/symbol-value.ts';
 import { type RelocationType, relocationTypes } from './relocation-types.ts';
 
 /** Applies the relocations of a relocatable file to its debug sections. */

@@ -1,4 +1,4 @@
-/** What src/elf/plain-symbols.ts and assembly/symtab/ have to agree on. Both compile this file. */
+/** What src/elf/symbols/plain-symbols.ts and assembly/symtab/ have to agree on. Both compile this file. */
 
 /** An entry of a symbol table: Elf64_Sym. */
 export const ENTRY_SIZE_BYTES = 24;

@@ -5,7 +5,7 @@ import { PerfconvError } from '../../base/problems/errors.ts';
 import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { ET_REL } from '../../elf/elf-constants.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
-import { hasSymtab } from '../../elf/elf-symbols.ts';
+import { hasSymtab } from '../../elf/symbols/elf-symbols.ts';
 import type { CodeSymbols, SourceLines } from '../../symbol-table/code-symbols.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 import { openLines } from '../debug/open-lines.ts';

@@ -1,7 +1,7 @@
 import { EM_386, EM_X86_64, SHF_ALLOC, SHF_EXECINSTR } from '../../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../../elf/elf-file.ts';
-import { readElfSymbolsAt } from '../../elf/elf-symbols.ts';
 import { relocatableLayout } from '../../elf/relocatable-layout.ts';
+import { readElfSymbolsAt } from '../../elf/symbols/elf-symbols.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 
 /** A code section of a module. */

@@ -1,7 +1,7 @@
 import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
-import { hasSymtab } from '../../elf/elf-symbols.ts';
+import { hasSymtab } from '../../elf/symbols/elf-symbols.ts';
 import type { SymbolFiles } from '../inputs/symbol-files.ts';
 import { buildIdCacheFiles, debugFilesById, rootsFor, type SearchedDirectories } from '../search/candidates.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';

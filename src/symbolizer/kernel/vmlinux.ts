@@ -1,7 +1,7 @@
 import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
-import { findSymbolValue, hasSymtab, readElfSymbolsAt } from '../../elf/elf-symbols.ts';
+import { findSymbolValue, hasSymtab, readElfSymbolsAt } from '../../elf/symbols/elf-symbols.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 import type { SymbolSearch } from '../inputs/search-log.ts';
 import type { SymbolizerOptions } from '../inputs/symbolizer-options.ts';

@@ -4,7 +4,7 @@ import { type ByteSource, readRange } from '../../base/streams/byte-source.ts';
 import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
 import { ELF_MAGIC_BYTES, ElfFile, hasElfMagic, NO_ELF } from '../../elf/elf-file.ts';
-import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
+import { hasDynsym, hasSymtab } from '../../elf/symbols/elf-symbols.ts';
 import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
 import type { FileHoldings, SymbolSearch } from '../inputs/search-log.ts';
 import { type DebugFileKind, SERVED_KINDS, type SymbolFiles } from '../inputs/symbol-files.ts';

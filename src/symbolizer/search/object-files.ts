@@ -3,8 +3,8 @@ import { BufferSource } from '../../base/streams/byte-source.ts';
 import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
-import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { withCodeAt } from '../../elf/segment-offsets.ts';
+import { hasDynsym, hasSymtab } from '../../elf/symbols/elf-symbols.ts';
 import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
 import { SERVED_KINDS, type SymbolFiles } from '../inputs/symbol-files.ts';
 import {

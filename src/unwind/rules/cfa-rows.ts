@@ -1,4 +1,4 @@
-import type { FrameCie, FrameSection } from '../../elf/frame-section.ts';
+import type { FrameCie, FrameSection } from '../../elf/frame-tables/frame-section.ts';
 import { CfaRow, RegisterRule } from './cfa-row.ts';
 import {
   DW_CFA_AARCH64_negate_ra_state,

@@ -1,6 +1,6 @@
 import { ByteView } from '../../base/bytes/byte-view.ts';
 import { grown } from '../../base/tables/growable.ts';
-import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from '../../elf/exidx-entries.ts';
+import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from '../../elf/frame-tables/exidx-entries.ts';
 
 /** The word of an entry that has nothing to unwind by. */
 const EXIDX_CANTUNWIND = 1;

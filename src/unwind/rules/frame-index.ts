@@ -1,7 +1,7 @@
 import { firstAbove } from '../../base/tables/first-above.ts';
 import { allocated, grown } from '../../base/tables/growable.ts';
-import type { FrameSection } from '../../elf/frame-section.ts';
-import type { FrameTable } from '../../elf/frame-table.ts';
+import type { FrameSection } from '../../elf/frame-tables/frame-section.ts';
+import type { FrameTable } from '../../elf/frame-tables/frame-table.ts';
 
 /** FDEs in the order of their code. */
 interface SortedFdes {

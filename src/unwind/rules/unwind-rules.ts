@@ -1,6 +1,6 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { grown } from '../../base/tables/growable.ts';
-import type { FrameSection } from '../../elf/frame-section.ts';
+import type { FrameSection } from '../../elf/frame-tables/frame-section.ts';
 import { MACHINE_REGISTERS, type MachineRegisters } from '../machines/unwind-machine.ts';
 import { RegisterRule } from './cfa-row.ts';
 import type { CfaRows } from './cfa-rows.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import type { Decompressor } from '../../../src/base/streams/decompressor.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
-import type { FrameSection } from '../../../src/elf/frame-section.ts';
+import type { FrameSection } from '../../../src/elf/frame-tables/frame-section.ts';
 import { type UnwindMachine, unwindMachineOf } from '../../../src/unwind/machines/unwind-machine.ts';
 import { RegisterRule } from '../../../src/unwind/rules/cfa-row.ts';
 import { CfaRows } from '../../../src/unwind/rules/cfa-rows.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
-import { readElfSymbols } from '../../../src/elf/elf-symbols.ts';
+import { readElfSymbols } from '../../../src/elf/symbols/elf-symbols.ts';
 import type { CodeObject } from '../../../src/symbolizer/inputs/code-object.ts';
 import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { findVdso, type VdsoSearch } from '../../../src/symbolizer/kernel/vdso.ts';

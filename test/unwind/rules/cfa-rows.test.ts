@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
-import { FrameSection } from '../../../src/elf/frame-section.ts';
+import { FrameSection } from '../../../src/elf/frame-tables/frame-section.ts';
 import { CfaRows } from '../../../src/unwind/rules/cfa-rows.ts';
 import { type AssembledFrames, assembleFrames, CfaCode, type PlannedCie } from '../../support/builders/frame-assembler.ts';
 import { rowsOf } from '../../support/readers/frame-rows.ts';

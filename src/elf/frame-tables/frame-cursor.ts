@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/bytes/byte-view.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
 import {
   DW_EH_PE_APPLICATION_MASK,
   DW_EH_PE_absptr,

@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/bytes/byte-view.ts';
-import { SYMBOL_LAYOUTS, type SymbolLayout } from './elf-constants.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { SYMBOL_LAYOUTS, type SymbolLayout } from '../elf-constants.ts';
 
 /** `st_value` of the entry at an offset in a symbol table. */
 export function symbolValue(table: ByteView, at: number, layout: SymbolLayout): number {

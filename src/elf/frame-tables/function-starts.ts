@@ -1,12 +1,12 @@
-import type { ByteView } from '../base/bytes/byte-view.ts';
-import { DistinctAddresses } from '../symbol-table/distinct-addresses.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { DistinctAddresses } from '../../symbol-table/distinct-addresses.ts';
+import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_LOAD } from '../elf-constants.ts';
+import type { ElfFile } from '../elf-file.ts';
+import { type MappedBytes, readTable } from '../mapped-bytes.ts';
 import { MAX_FRAME_TABLE_BYTES, readEhFrame, readFrameTable } from './eh-frame.ts';
-import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_LOAD } from './elf-constants.ts';
-import type { ElfFile } from './elf-file.ts';
 import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from './exidx-entries.ts';
 import { FrameSection } from './frame-section.ts';
 import type { FrameTable } from './frame-table.ts';
-import { type MappedBytes, readTable } from './mapped-bytes.ts';
 
 /**
  * Finds where the functions that contain some addresses begin, from tables that stripping keeps because exceptions need them: `.eh_frame`, and on 32-bit Arm

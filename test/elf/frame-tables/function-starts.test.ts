@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ByteView } from '../../src/base/bytes/byte-view.ts';
-import { BufferSource } from '../../src/base/streams/byte-source.ts';
-import { ElfFile } from '../../src/elf/elf-file.ts';
-import { FrameSection } from '../../src/elf/frame-section.ts';
-import { findFunctionStarts, visitFrameRanges } from '../../src/elf/function-starts.ts';
-import { ByteFields } from '../support/builders/byte-fields.ts';
-import { buildElf, DATA, TEXT } from '../support/builders/elf-builder.ts';
-import { assembleExidx } from '../support/builders/exidx-assembler.ts';
+import { ByteView } from '../../../src/base/bytes/byte-view.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
+import { ElfFile } from '../../../src/elf/elf-file.ts';
+import { FrameSection } from '../../../src/elf/frame-tables/frame-section.ts';
+import { findFunctionStarts, visitFrameRanges } from '../../../src/elf/frame-tables/function-starts.ts';
+import { ByteFields } from '../../support/builders/byte-fields.ts';
+import { buildElf, DATA, TEXT } from '../../support/builders/elf-builder.ts';
+import { assembleExidx } from '../../support/builders/exidx-assembler.ts';
 
 interface Form {
   readonly littleEndian: boolean;

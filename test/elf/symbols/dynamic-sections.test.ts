@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/streams/byte-source.ts';
-import { ElfFile } from '../../src/elf/elf-file.ts';
-import { hasDynsym, readElfSymbols } from '../../src/elf/elf-symbols.ts';
-import { ByteFields } from '../support/builders/byte-fields.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
+import { ElfFile } from '../../../src/elf/elf-file.ts';
+import { hasDynsym, readElfSymbols } from '../../../src/elf/symbols/elf-symbols.ts';
+import { ByteFields } from '../../support/builders/byte-fields.ts';
 
 const DT_HASH = 4;
 const DT_DEBUG = 21;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ByteView } from '../../src/base/bytes/byte-view.ts';
-import { FrameSection } from '../../src/elf/frame-section.ts';
-import { FrameTable } from '../../src/elf/frame-table.ts';
-import { ByteFields } from '../support/builders/byte-fields.ts';
+import { ByteView } from '../../../src/base/bytes/byte-view.ts';
+import { FrameSection } from '../../../src/elf/frame-tables/frame-section.ts';
+import { FrameTable } from '../../../src/elf/frame-tables/frame-table.ts';
+import { ByteFields } from '../../support/builders/byte-fields.ts';
 
 const FRAME_ADDR = 0x400000;
 

@@ -1,5 +1,5 @@
-import { SHT_DYNSYM, SHT_SYMTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
-import type { ElfFile } from './elf-file.ts';
+import { SHT_DYNSYM, SHT_SYMTAB, SYMBOL_LAYOUTS } from '../elf-constants.ts';
+import type { ElfFile } from '../elf-file.ts';
 import { NameLengths } from './name-lengths.ts';
 import { STB_WEAK, STT_GNU_IFUNC } from './symbol-constants.ts';
 import { symbolValue } from './symbol-value.ts';

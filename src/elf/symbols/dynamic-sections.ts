@@ -1,7 +1,7 @@
-import type { ByteView } from '../base/bytes/byte-view.ts';
-import { EM_S390, PT_DYNAMIC, SHT_DYNSYM, SHT_RELA, SHT_STRTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
-import type { ElfFile, ElfSection } from './elf-file.ts';
-import { readMapped, readTable } from './mapped-bytes.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { EM_S390, PT_DYNAMIC, SHT_DYNSYM, SHT_RELA, SHT_STRTAB, SYMBOL_LAYOUTS } from '../elf-constants.ts';
+import type { ElfFile, ElfSection } from '../elf-file.ts';
+import { readMapped, readTable } from '../mapped-bytes.ts';
 
 /** Tags of the dynamic section. Source: gABI, "Dynamic Section"; those from 0x6ffffef5 on from glibc's elf.h. */
 const DT_HASH = 4;

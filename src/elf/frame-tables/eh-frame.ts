@@ -1,8 +1,8 @@
-import { PT_GNU_EH_FRAME } from './elf-constants.ts';
-import type { ElfFile } from './elf-file.ts';
+import { PT_GNU_EH_FRAME } from '../elf-constants.ts';
+import type { ElfFile } from '../elf-file.ts';
+import { type MappedBytes, readMapped, readTable } from '../mapped-bytes.ts';
 import type { FrameBytes } from './frame-cursor.ts';
 import { FrameTable } from './frame-table.ts';
-import { type MappedBytes, readMapped, readTable } from './mapped-bytes.ts';
 
 /** Tables for unwinding have some fifty megabytes in the largest programs. A larger one is not read: it may be a hole. */
 export const MAX_FRAME_TABLE_BYTES = 1 << 28;

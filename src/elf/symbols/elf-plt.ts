@@ -1,7 +1,6 @@
-import type { ByteView } from '../base/bytes/byte-view.ts';
-import { PerfconvError } from '../base/problems/errors.ts';
-import { grown } from '../base/tables/growable.ts';
-import { countRelativeRelocations } from './dynamic-sections.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { grown } from '../../base/tables/growable.ts';
 import {
   EM_386,
   EM_AARCH64,
@@ -16,11 +15,12 @@ import {
   SHT_RELA,
   SYMBOL_LAYOUTS,
   type SymbolLayout,
-} from './elf-constants.ts';
-import type { ElfFile, ElfSection } from './elf-file.ts';
+} from '../elf-constants.ts';
+import type { ElfFile, ElfSection } from '../elf-file.ts';
+import { readMapped } from '../mapped-bytes.ts';
+import { countRelativeRelocations } from './dynamic-sections.ts';
 import { type PltStub, readPltStubs } from './elf-plt-stubs.ts';
 import { readIfuncNames } from './ifunc-names.ts';
-import { readMapped } from './mapped-bytes.ts';
 import { SHN_UNDEF } from './symbol-constants.ts';
 import { symbolValue } from './symbol-value.ts';
 

@@ -1,6 +1,6 @@
-import type { ByteView } from '../base/bytes/byte-view.ts';
-import { EM_PPC64, ET_REL, SHT_NOBITS } from './elf-constants.ts';
-import type { ElfFile } from './elf-file.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { EM_PPC64, ET_REL, SHT_NOBITS } from '../elf-constants.ts';
+import type { ElfFile } from '../elf-file.ts';
 
 /**
  * The section `.opd` of big-endian 64-bit PowerPC: symbols of functions refer to descriptors there, whose first word is the address of the

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/problems/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 
 /** How many times the size of a string table all names together may have, and how much in any case. */
 const MAX_SHARING = 16;

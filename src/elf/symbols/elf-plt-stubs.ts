@@ -1,6 +1,6 @@
-import type { ByteView } from '../base/bytes/byte-view.ts';
-import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_MIPS, EM_RISCV, EM_S390, EM_X86_64 } from './elf-constants.ts';
-import type { ElfFile, ElfSection } from './elf-file.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_MIPS, EM_RISCV, EM_S390, EM_X86_64 } from '../elf-constants.ts';
+import type { ElfFile, ElfSection } from '../elf-file.ts';
 
 /** A stub of the procedure linkage table: it jumps to the address that the dynamic linker has put into a slot of the GOT. */
 export interface PltStub {

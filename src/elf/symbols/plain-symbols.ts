@@ -1,8 +1,8 @@
-import type { CollectedSymbols } from '../symbol-table/symbol-placement.ts';
-import type { ElfSegment } from './elf-file.ts';
-import { ENTRY_SIZE_BYTES, LOAD_FIELDS, MAX_ENTRIES, MAX_LOADS } from './wasm/contract.ts';
-import { instantiate } from './wasm/instantiate.ts';
-import type { WasmExports } from './wasm/module.ts';
+import type { CollectedSymbols } from '../../symbol-table/symbol-placement.ts';
+import type { ElfSegment } from '../elf-file.ts';
+import { ENTRY_SIZE_BYTES, LOAD_FIELDS, MAX_ENTRIES, MAX_LOADS } from '../wasm/contract.ts';
+import { instantiate } from '../wasm/instantiate.ts';
+import type { WasmExports } from '../wasm/module.ts';
 
 /** More bytes of names than this are not copied. */
 const MAX_NAMES_SIZE_BYTES = 64 << 20;
