@@ -8,7 +8,7 @@ const namesKind = process.argv.slice(2).some((argument) => /^--project\b/.test(a
 const choosesOthers = namesKind || process.argv.slice(2).some((argument) => /^(?:\.\/)?test\//.test(argument));
 /** Hermetic tests that `--project slow` runs again, trying all of the places of which they otherwise try some (test/support/thoroughness.ts). */
 const THOROUGH = [
-  ...['demangle/itanium', 'dwarf/lines/line-table', 'elf/elf-file', 'host/hostile-input', 'host/packed-input', 'invariants'],
+  ...['demangle/schemes/itanium/itanium', 'dwarf/lines/line-table', 'elf/elf-file', 'host/hostile-input', 'host/packed-input', 'invariants'],
   ...[
     'naming/jit-code',
     'naming/scoped-name',

@@ -53,7 +53,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 /** The modules at the root of src/: what package.json exports. */
 const ENTRIES = ['demangle.ts', 'index.ts', 'node.ts', 'symbols.ts', 'unwind.ts'];
 /** Rooms whose folders import each other one way, too. */
-const LAYERED_ROOMS = ['base', 'cli', 'dwarf', 'elf', 'host', 'perfdata', 'session', 'symbolizer', 'unwind'];
+const LAYERED_ROOMS = ['base', 'cli', 'demangle', 'dwarf', 'elf', 'host', 'perfdata', 'session', 'symbolizer', 'unwind'];
 /** Rooms whose code runs only in Node. */
 const NODE_ROOMS = ['host', 'node', 'cli'];
 

@@ -1,9 +1,9 @@
-import { demangleItanium } from './itanium.ts';
-import { demangleJava } from './java.ts';
-import { demangleOcaml } from './ocaml.ts';
-import { demangleRustLegacy } from './rust-legacy.ts';
-import { demangleRustV0 } from './rust-v0.ts';
-import type { DemangleStyle } from './style.ts';
+import { demangleItanium } from './schemes/itanium/itanium.ts';
+import { demangleJava } from './schemes/java.ts';
+import { demangleOcaml } from './schemes/ocaml.ts';
+import { demangleRustLegacy } from './schemes/rust/rust-legacy.ts';
+import { demangleRustV0 } from './schemes/rust/rust-v0.ts';
+import type { DemangleStyle } from './schemes/style.ts';
 
 /**
  * Turns a linker's name into the one in the source.

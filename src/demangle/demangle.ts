@@ -1,8 +1,8 @@
 import { PerfconvError } from '../base/problems/errors.ts';
 import { demangleName } from './demangle-name.ts';
-import type { DemangleStyle } from './style.ts';
+import type { DemangleStyle } from './schemes/style.ts';
 
-export type { DemangleStyle } from './style.ts';
+export type { DemangleStyle } from './schemes/style.ts';
 
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
 

@@ -1,8 +1,8 @@
 import type { StringTable } from '../base/tables/string-table.ts';
 import { demangleName } from '../demangle/demangle-name.ts';
-import { demangleRustLegacy } from '../demangle/rust-legacy.ts';
+import { demangleRustLegacy } from '../demangle/schemes/rust/rust-legacy.ts';
+import type { DemangleStyle } from '../demangle/schemes/style.ts';
 import { simplifySourceName } from '../demangle/source-names.ts';
-import type { DemangleStyle } from '../demangle/style.ts';
 import type { SourceFunction } from '../symbol-table/code-symbols.ts';
 import { withoutCloneSuffixes } from './clone-suffixes.ts';
 import { scopedName } from './scoped-name.ts';

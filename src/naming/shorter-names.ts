@@ -1,4 +1,4 @@
-import { demangleJava } from '../demangle/java.ts';
+import { demangleJava } from '../demangle/schemes/java.ts';
 import { simplifySourceName } from '../demangle/source-names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { demangleSymbol } from './function-names.ts';

@@ -1,5 +1,5 @@
 import { demangle } from '../demangle/demangle.ts';
-import { MAX_OUTPUT } from '../demangle/limits.ts';
+import { MAX_OUTPUT } from '../demangle/schemes/itanium/limits.ts';
 
 /** How `perf script` demangles names to choose among them. */
 const STYLE = 'no-params';

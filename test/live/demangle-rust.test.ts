@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { demangleRustLegacy } from '../../src/demangle/rust-legacy.ts';
-import { demangleRustV0 } from '../../src/demangle/rust-v0.ts';
+import { demangleRustLegacy } from '../../src/demangle/schemes/rust/rust-legacy.ts';
+import { demangleRustV0 } from '../../src/demangle/schemes/rust/rust-v0.ts';
 import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 /** Unlike c++filt, nm does not ask libiberty for hashes and types of constants, and nor does perf. */

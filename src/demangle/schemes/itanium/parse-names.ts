@@ -1,4 +1,4 @@
-import { CHAR, isDigit, isLower, isUpper } from './chars.ts';
+import { CHAR, isDigit, isLower, isUpper } from '../chars.ts';
 import type { Parser } from './parser.ts';
 import { Kind, Qualifier, StdForm } from './tree.ts';
 import { findOperator, STD_ABBREVIATIONS } from './vocabulary.ts';

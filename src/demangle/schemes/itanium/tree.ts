@@ -1,4 +1,4 @@
-import { encodeText } from '../base/text/text.ts';
+import { encodeText } from '../../../base/text/text.ts';
 import { MAX_NAME, MAX_NODES, NotDemangled } from './limits.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { CHAR } from './chars.ts';
+import { CHAR } from '../chars.ts';
 import { parseName } from './parse-names.ts';
 import type { Parser } from './parser.ts';
 import { Kind, TemplateParameterKind } from './tree.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { demangleRustV0 } from '../../src/demangle/rust-v0.ts';
+import { demangleRustV0 } from '../../../../src/demangle/schemes/rust/rust-v0.ts';
 
 /** As printed by libiberty of binutils 2.40, and by rustc-demangle 0.1.28 except for what follows a dot. */
 const PRINTED_ALIKE: readonly (readonly [string, string])[] = [

@@ -1,4 +1,4 @@
-import { CHAR, isDigit, isLower } from './chars.ts';
+import { CHAR, isDigit, isLower } from '../chars.ts';
 import { parseSourceName, parseTemplateParam, parseUnqualifiedName } from './parse-names.ts';
 import { parseRequires } from './parse-requirements.ts';
 import { parseTemplateArgument, parseTemplateArguments, parseType } from './parse-types.ts';

@@ -1,5 +1,5 @@
-import { CHAR, isDigit } from './chars.ts';
-import type { DemangleStyle } from './style.ts';
+import { CHAR, isDigit } from '../chars.ts';
+import type { DemangleStyle } from '../style.ts';
 
 /** The last part of a name: `17h` and 16 hex digits, which distinguish instances of a function. The path ends after it. */
 const HASH_LENGTH = 19;

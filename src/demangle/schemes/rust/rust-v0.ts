@@ -1,4 +1,5 @@
-import { CHAR, isLower, isUpper } from './chars.ts';
+import { CHAR, isLower, isUpper } from '../chars.ts';
+import type { DemangleStyle } from '../style.ts';
 import { characterLiteral, integerText, stringLiteral } from './rust-literals.ts';
 import {
   ANY_CONSTANT,
@@ -14,7 +15,6 @@ import {
   TYPE,
 } from './rust-v0-parts.ts';
 import { BASIC_TYPES, BOOLEANS, SIGNEDNESS } from './rust-v0-tables.ts';
-import type { DemangleStyle } from './style.ts';
 
 /** Longer names are left mangled. The longest of librustc_driver's 200,000 has 2,300 characters. */
 const MAX_NAME_LENGTH = 1 << 16;

@@ -1,4 +1,4 @@
-import { CHAR, isDigit, isUpper } from './chars.ts';
+import { CHAR, isDigit, isUpper } from '../chars.ts';
 import { MAX_ATTEMPTS, MAX_DEPTH, MAX_NODES, NotDemangled } from './limits.ts';
 import { Kind, Tree } from './tree.ts';
 import { VOID } from './vocabulary.ts';

@@ -1,4 +1,4 @@
-import { CHAR, isLower } from './chars.ts';
+import { CHAR, isLower } from '../chars.ts';
 import type { Printer } from './printer.ts';
 import { FoldForm, Kind } from './tree.ts';
 import { BUILTIN_TYPES, LiteralStyle, NULLPTR, OPERATORS } from './vocabulary.ts';

@@ -1,4 +1,4 @@
-import { CHAR } from './chars.ts';
+import { CHAR } from '../chars.ts';
 import { MAX_DEPTH, MAX_OUTPUT, MAX_PRINTED_NODES, NotDemangled } from './limits.ts';
 import { CHILD_FIELDS, FIRST_EXPRESSION, FIRST_TYPE, Kind, type Tree } from './tree.ts';
 

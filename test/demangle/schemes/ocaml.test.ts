@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { demangle } from '../../src/demangle/demangle.ts';
+import { demangle } from '../../../src/demangle/demangle.ts';
 
 describe('names of OCaml', () => {
   // As printed by perf 6.1.

@@ -1,4 +1,4 @@
-import { CHAR } from './chars.ts';
+import { CHAR } from '../chars.ts';
 import { RustV0Scanner } from './rust-v0-scanner.ts';
 
 /**

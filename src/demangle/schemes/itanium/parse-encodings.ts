@@ -1,4 +1,4 @@
-import { CHAR } from './chars.ts';
+import { CHAR } from '../chars.ts';
 import { MAX_DEPTH } from './limits.ts';
 import { parseExpression } from './parse-expressions.ts';
 import { parseModule, parseName } from './parse-names.ts';

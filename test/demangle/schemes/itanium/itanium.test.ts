@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DemangleStyle, demangle } from '../../src/demangle/demangle.ts';
-import { MAX_NODES, MAX_OUTPUT } from '../../src/demangle/limits.ts';
-import { runs } from '../support/thoroughness.ts';
+import { type DemangleStyle, demangle } from '../../../../src/demangle/demangle.ts';
+import { MAX_NODES, MAX_OUTPUT } from '../../../../src/demangle/schemes/itanium/limits.ts';
+import { runs } from '../../../support/thoroughness.ts';
 import { GNU_NAMES, OTHER_NAMES } from './itanium-names.ts';
 
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];

@@ -1,5 +1,6 @@
-import { decodeText } from '../base/text/text.ts';
-import { CHAR, isDigit, isLower } from './chars.ts';
+import { decodeText } from '../../../base/text/text.ts';
+import { CHAR, isDigit, isLower } from '../chars.ts';
+import type { DemangleStyle } from '../style.ts';
 import { MAX_NAME, NotDemangled } from './limits.ts';
 import { parseEncoding } from './parse-encodings.ts';
 import { parseExpression, parseLiteral } from './parse-expressions.ts';
@@ -10,7 +11,6 @@ import { printExpression, printOperand } from './print-expressions.ts';
 import { printName } from './print-names.ts';
 import { printTypeLeft, printTypeRight } from './print-types.ts';
 import { Printer, type Printing, type PrintOptions } from './printer.ts';
-import type { DemangleStyle } from './style.ts';
 
 const OPTIONS: Readonly<Record<DemangleStyle, PrintOptions>> = {
   full: { spellOutStd: true, templateArguments: true, enclosingParameters: true },

@@ -1,4 +1,4 @@
-import { CHAR, isDigit, isUpper } from './chars.ts';
+import { CHAR, isDigit, isUpper } from '../chars.ts';
 import { parseCvQualifiers, parseDecltype, parseName, parseSourceName, parseSubstitution, parseTemplateParam, parseUnscopedName } from './parse-names.ts';
 import { atTemplateParameter, parseConcept, parseTemplateParameter } from './parse-template-parameters.ts';
 import type { Parser } from './parser.ts';

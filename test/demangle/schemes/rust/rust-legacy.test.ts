@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { demangleRustLegacy } from '../../src/demangle/rust-legacy.ts';
+import { demangleRustLegacy } from '../../../../src/demangle/schemes/rust/rust-legacy.ts';
 
 const HASH = '17h0123456789abcdefE';
 

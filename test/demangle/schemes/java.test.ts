@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DemangleStyle, demangle } from '../../src/demangle/demangle.ts';
+import { type DemangleStyle, demangle } from '../../../src/demangle/demangle.ts';
 
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
 

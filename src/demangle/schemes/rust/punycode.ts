@@ -1,4 +1,4 @@
-import { CHAR, isDigit, isLower } from './chars.ts';
+import { CHAR, isDigit, isLower } from '../chars.ts';
 
 /** RFC 3492, section 5. */
 const BASE = 36;

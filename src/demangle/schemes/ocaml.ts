@@ -1,4 +1,4 @@
-import { decodeText } from '../base/text/text.ts';
+import { decodeText } from '../../base/text/text.ts';
 import { isUpper } from './chars.ts';
 
 /** No compiler writes characters below this, or DELETE. They would break a text. */

@@ -1,4 +1,4 @@
-import { CHAR, isLower } from './chars.ts';
+import { CHAR, isLower } from '../chars.ts';
 import type { Printer } from './printer.ts';
 import { Kind, Qualifier, StdForm, TemplateParameterKind } from './tree.ts';
 import { endsInDeclarator } from './type-shape.ts';

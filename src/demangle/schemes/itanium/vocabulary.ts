@@ -1,4 +1,4 @@
-import { CHAR, isLower } from './chars.ts';
+import { CHAR, isLower } from '../chars.ts';
 
 // The vocabulary of the Itanium C++ ABI's encodings, in the spelling of GNU's demangler. Source: Itanium C++ ABI, 5.1.
 

@@ -1,4 +1,4 @@
-import { CHAR } from './chars.ts';
+import { CHAR } from '../chars.ts';
 import { parseConcept } from './parse-template-parameters.ts';
 import { parseType } from './parse-types.ts';
 import type { Parser } from './parser.ts';

@@ -1,4 +1,4 @@
-import { CHAR, isDigit, isLower, isUpper } from './chars.ts';
+import { CHAR, isDigit, isLower, isUpper } from '../chars.ts';
 import { decodePunycode } from './punycode.ts';
 
 /** 64-bit numbers have 11 digits. References back may make a number be read again and again. */
