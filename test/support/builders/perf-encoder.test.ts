@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AttrSpec } from './perf-encoder.ts';
 import { ByteWriter, branchHwIndex, encodeFile, encodePipe, encodeRecord, record, toolRecords } from './perf-encoder.ts';
 
-// Bytes counted by hand. Whether perf reads them as intended is tested in test/live/perf-encoder.test.ts.
+// Bytes counted by hand. Whether perf reads them as intended is tested in test/live/perfdata/perf-encoder.test.ts.
 
 const attr: AttrSpec = { period: 5n, ids: [7n, 8n], sampleType: ['ip', 'tid', 'time', 'cpu'], flags: ['sampleIdAll'] };
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -1,4 +1,4 @@
-// Writes its own registers and stack whenever a timer interrupts it, as perf would record them on a real machine. For test/live/unwind-emulated.test.ts.
+// Writes its own registers and stack whenever a timer interrupts it, as perf would record them on a real machine. For test/live/unwind/unwind-emulated.test.ts.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdint.h>
