@@ -8,7 +8,7 @@ import { writeFolded } from '../src/writers/folded/folded.ts';
 import { writeOtlp } from '../src/writers/otlp/otlp.ts';
 import { writePprof } from '../src/writers/pprof/pprof.ts';
 import { writeReport } from '../src/writers/report/report.ts';
-import { buildProfile } from '../test/support/builders/build-profile.ts';
+import { buildProfile } from '../test/support/builders/profiles/build-profile.ts';
 
 const STACKS = 500_000;
 const DEPTH = 16;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ExactSums } from '../src/base/tables/exact-sums.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from './support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from './support/builders/recordings/perf-encoder.ts';
 import { runMain } from './support/programs/run-main.ts';
 import { parseCsv } from './support/readers/parse-csv.ts';
 import { readPprof } from './support/readers/read-pprof.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { framesOf, inGuest, kernelMap, MODULE, moduleMap, nextTime, sample, TEXT } from './support/builders/guest-kernels.ts';
-import { misc, type RecordSpec, record } from './support/builders/perf-encoder.ts';
+import { framesOf, inGuest, kernelMap, MODULE, moduleMap, nextTime, sample, TEXT } from './support/builders/recordings/guest-kernels.ts';
+import { misc, type RecordSpec, record } from './support/builders/recordings/perf-encoder.ts';
 
 describe('kernels of virtual machines', () => {
   it('are named for a limited number of machines; more are reported', async () => {

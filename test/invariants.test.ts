@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CONTROL_NAMES, controlNames } from './support/builders/control-names.ts';
-import { encodeFile } from './support/builders/perf-encoder.ts';
+import { CONTROL_NAMES, controlNames } from './support/builders/recordings/control-names.ts';
+import { encodeFile } from './support/builders/recordings/perf-encoder.ts';
 import { fixtureFile, fixtureNames } from './support/fixture-files.ts';
 import { makeTempDir, removeTempDir } from './support/perf/perf-tool.ts';
 import { spread } from './support/thoroughness.ts';

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openRecording } from '../src/node.ts';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
 import { findTimelineEvent } from '../src/writers/primary-event.ts';
-import { SwitchRecords } from './support/builders/switch-recordings.ts';
+import { SwitchRecords } from './support/builders/recordings/switch-recordings.ts';
 import { runMain } from './support/programs/run-main.ts';
 import { readFirefox } from './support/readers/read-firefox.ts';
 import { bytesAs, describeInvariants, read } from './support/truth/invariants.ts';

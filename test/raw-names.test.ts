@@ -12,7 +12,7 @@ import { dump } from '../src/records/dump.ts';
 import { NameBytes } from '../src/symbol-table/name-bytes.ts';
 import { SymbolTable } from '../src/symbol-table/symbol-table.ts';
 import { writeReport } from '../src/writers/report/report.ts';
-import { encodeFile, record } from './support/builders/perf-encoder.ts';
+import { encodeFile, record } from './support/builders/recordings/perf-encoder.ts';
 import { runMain } from './support/programs/run-main.ts';
 import { CollectedTables } from './support/readers/collected-tables.ts';
 import { htmlText } from './support/readers/read-html.ts';

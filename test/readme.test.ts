@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/command-line/commands.ts';
 import { parseCommandLine } from '../src/cli/command-line/parse.ts';
-import { exampleRecording } from './support/builders/example-recording.ts';
-import { encodeFile, encodePipe } from './support/builders/perf-encoder.ts';
+import { exampleRecording } from './support/builders/recordings/example-recording.ts';
+import { encodeFile, encodePipe } from './support/builders/recordings/perf-encoder.ts';
 import { type Call, callsOf, commandsOf } from './support/programs/doc-commands.ts';
 import { runMain } from './support/programs/run-main.ts';
 

@@ -7,7 +7,7 @@ import { BufferSource } from '../src/base/streams/byte-source.ts';
 import { readProfile } from '../src/pipeline/read-profile.ts';
 import type { Profile } from '../src/profile/profile.ts';
 import { timesOfDay } from '../src/writers/time-of-day.ts';
-import { type AttrSpec, encodeFile, type FeatureSpec, record } from './support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, type FeatureSpec, record } from './support/builders/recordings/perf-encoder.ts';
 import { mergeProfiles } from './support/merge-profiles.ts';
 import { runMain } from './support/programs/run-main.ts';
 

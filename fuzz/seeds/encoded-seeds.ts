@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
-import { controlNames } from '../../test/support/builders/control-names.ts';
-import { encodeFile, encodePipe, toolRecords } from '../../test/support/builders/perf-encoder.ts';
-import { perfOffCpuTimes, switches } from '../../test/support/builders/switch-recordings.ts';
+import { controlNames } from '../../test/support/builders/recordings/control-names.ts';
+import { encodeFile, encodePipe, toolRecords } from '../../test/support/builders/recordings/perf-encoder.ts';
+import { perfOffCpuTimes, switches } from '../../test/support/builders/recordings/switch-recordings.ts';
 import { rawZstdFrame } from '../zstd-frame.ts';
 import { forkingProcesses } from './forking-processes.ts';
 import { jitSeeds } from './jit-recording.ts';

@@ -1,4 +1,4 @@
-import { type AttrSpec, encodeFile, type RecordSpec, record } from '../../test/support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record } from '../../test/support/builders/recordings/perf-encoder.ts';
 import type { Random } from '../random.ts';
 import { type Grown, SINGLE_FILE } from './seed.ts';
 

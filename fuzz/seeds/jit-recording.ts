@@ -1,5 +1,5 @@
-import { encodeJitDump, type JitRecordSpec } from '../../test/support/builders/jitdump-encoder.ts';
-import { encodeFile, type FileSpec, record } from '../../test/support/builders/perf-encoder.ts';
+import { encodeJitDump, type JitRecordSpec } from '../../test/support/builders/recordings/jitdump-encoder.ts';
+import { encodeFile, type FileSpec, record } from '../../test/support/builders/recordings/perf-encoder.ts';
 import { CLOCK } from './rich-recording.ts';
 import { type Seed, SINGLE_FILE } from './seed.ts';
 

@@ -1,4 +1,4 @@
-import { type AttrSpec, context, encodeFile, type FeatureSpec, type RecordSpec, record } from '../../test/support/builders/perf-encoder.ts';
+import { type AttrSpec, context, encodeFile, type FeatureSpec, type RecordSpec, record } from '../../test/support/builders/recordings/perf-encoder.ts';
 import type { Random } from '../random.ts';
 import type { Grown } from './seed.ts';
 import { SINGLE_FILE } from './seed.ts';

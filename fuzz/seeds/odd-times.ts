@@ -7,7 +7,7 @@ import {
   record,
   simpleperfFeatures,
   toolRecords,
-} from '../../test/support/builders/perf-encoder.ts';
+} from '../../test/support/builders/recordings/perf-encoder.ts';
 import type { Random } from '../random.ts';
 import { type Grown, SINGLE_FILE } from './seed.ts';
 

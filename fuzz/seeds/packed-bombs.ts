@@ -1,5 +1,13 @@
 import { gzipSync } from 'node:zlib';
-import { type AttrSpec, encodeFile, encodePipe, encodeRecord, type RecordSpec, record, type SampleFields } from '../../test/support/builders/perf-encoder.ts';
+import {
+  type AttrSpec,
+  encodeFile,
+  encodePipe,
+  encodeRecord,
+  type RecordSpec,
+  record,
+  type SampleFields,
+} from '../../test/support/builders/recordings/perf-encoder.ts';
 import type { Random } from '../random.ts';
 import { repeatingZstdFrame } from '../zstd-frame.ts';
 import { type Grown, SINGLE_FILE } from './seed.ts';

@@ -1,4 +1,4 @@
-import { EVERY_FEATURE } from '../../test/support/builders/every-feature.ts';
+import { EVERY_FEATURE } from '../../test/support/builders/recordings/every-feature.ts';
 import {
   type AttrSpec,
   branchCounters,
@@ -11,7 +11,7 @@ import {
   type SampleBit,
   type SampleFields,
   toolRecords,
-} from '../../test/support/builders/perf-encoder.ts';
+} from '../../test/support/builders/recordings/perf-encoder.ts';
 
 // A recording of a few kilobytes with every sample field, every header feature and every kind of record once or twice, except records that only pipes have and
 // records that hold others: encoded-seeds.ts makes those from it.

@@ -18,8 +18,8 @@ import {
   type TraceFormatSpec,
   toolRecords,
   withStackId,
-} from '../../test/support/builders/perf-encoder.ts';
-import { traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../../test/support/builders/trace-cases.ts';
+} from '../../test/support/builders/recordings/perf-encoder.ts';
+import { traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../../test/support/builders/recordings/trace-cases.ts';
 import { projectRoot } from '../project-root.ts';
 import { rawZstdBlock, rawZstdFrame, runZstdFrame } from '../zstd-frame.ts';
 import { ATTRS, at, BUILD_ID, CLOCK, FEATURES, RECORDS, RICH, samples, sideBand } from './rich-recording.ts';

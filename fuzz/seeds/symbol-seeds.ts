@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeFile, type FileSpec, type RecordSpec, record } from '../../test/support/builders/perf-encoder.ts';
+import { encodeFile, type FileSpec, type RecordSpec, record } from '../../test/support/builders/recordings/perf-encoder.ts';
 import { elfAnatomyOf, SHF_EXECINSTR } from '../anatomy/elf-anatomy.ts';
 import { projectRoot } from '../project-root.ts';
 import { at, CLOCK } from './rich-recording.ts';

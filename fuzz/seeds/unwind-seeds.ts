@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildElf, DATA, TEXT } from '../../test/support/builders/elf-builder.ts';
-import { assembleExidx, type PlannedExidx } from '../../test/support/builders/exidx-assembler.ts';
-import { assembleFrames, assembleFrameTable, CfaCode } from '../../test/support/builders/frame-assembler.ts';
-import { encodeJitDump } from '../../test/support/builders/jitdump-encoder.ts';
-import { type AttrSpec, encodeFile, type RecordSpec, record } from '../../test/support/builders/perf-encoder.ts';
+import { buildElf, DATA, TEXT } from '../../test/support/builders/elf/elf-builder.ts';
+import { encodeJitDump } from '../../test/support/builders/recordings/jitdump-encoder.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record } from '../../test/support/builders/recordings/perf-encoder.ts';
+import { assembleExidx, type PlannedExidx } from '../../test/support/builders/unwind/exidx-assembler.ts';
+import { assembleFrames, assembleFrameTable, CfaCode } from '../../test/support/builders/unwind/frame-assembler.ts';
 import { projectRoot } from '../project-root.ts';
 import { DUMP_FILE } from './jit-recording.ts';
 import { type Seed, SINGLE_FILE } from './seed.ts';

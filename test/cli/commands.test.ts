@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-line/commands.ts';
 import { splitEvents } from '../../src/cli/plans/reading.ts';
-import { fileRecording } from '../support/builders/cli-recordings.ts';
-import { encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { fileRecording } from '../support/builders/recordings/cli-recordings.ts';
+import { encodeFile, record } from '../support/builders/recordings/perf-encoder.ts';
 import { type MainOptions, runMain } from '../support/programs/run-main.ts';
 
 let dir: string;

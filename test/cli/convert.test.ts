@@ -5,9 +5,16 @@ import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FORMATS } from '../../src/pipeline/formats.ts';
-import { emptyRecording, fileRecording, lossyRecording, pipeRecording, statRecording, truncatedRecording } from '../support/builders/cli-recordings.ts';
-import { type AttrSpec, encodeFile, record } from '../support/builders/perf-encoder.ts';
-import { SwitchRecords } from '../support/builders/switch-recordings.ts';
+import {
+  emptyRecording,
+  fileRecording,
+  lossyRecording,
+  pipeRecording,
+  statRecording,
+  truncatedRecording,
+} from '../support/builders/recordings/cli-recordings.ts';
+import { type AttrSpec, encodeFile, record } from '../support/builders/recordings/perf-encoder.ts';
+import { SwitchRecords } from '../support/builders/recordings/switch-recordings.ts';
 import { runMain } from '../support/programs/run-main.ts';
 import { readHtml } from '../support/readers/read-html.ts';
 import { readParquet } from '../support/readers/read-parquet.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventRecording } from '../support/builders/event-recording.ts';
-import { encodeFile, encodePipe } from '../support/builders/perf-encoder.ts';
+import { eventRecording } from '../support/builders/recordings/event-recording.ts';
+import { encodeFile, encodePipe } from '../support/builders/recordings/perf-encoder.ts';
 import { runMain } from '../support/programs/run-main.ts';
 
 let dir: string;

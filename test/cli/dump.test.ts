@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PERF_RECORD_NAMES } from '../../src/perfdata/records/perf-record.ts';
 import { RECORD_TYPES } from '../../src/pipeline/choices.ts';
-import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
-import { type AttrSpec, encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { fileRecording, pipeRecording } from '../support/builders/recordings/cli-recordings.ts';
+import { type AttrSpec, encodeFile, record } from '../support/builders/recordings/perf-encoder.ts';
 import { runMain } from '../support/programs/run-main.ts';
 
 const ATTR: AttrSpec = { name: 'cycles', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'stackUser', 'branchStack'], flags: ['sampleIdAll'] };

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { emptyRecording, fileRecording, pipeRecording, truncatedRecording } from '../support/builders/cli-recordings.ts';
-import { EVERY_FEATURE, EVERYTHING } from '../support/builders/every-feature.ts';
-import { encodeFile } from '../support/builders/perf-encoder.ts';
+import { emptyRecording, fileRecording, pipeRecording, truncatedRecording } from '../support/builders/recordings/cli-recordings.ts';
+import { EVERY_FEATURE, EVERYTHING } from '../support/builders/recordings/every-feature.ts';
+import { encodeFile } from '../support/builders/recordings/perf-encoder.ts';
 import { runMain } from '../support/programs/run-main.ts';
 
 let dir: string;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inputLabels } from '../../src/cli/run/input-labels.ts';
-import { emptyRecording, fileRecording, pipeRecording, statRecording, truncatedRecording } from '../support/builders/cli-recordings.ts';
+import { emptyRecording, fileRecording, pipeRecording, statRecording, truncatedRecording } from '../support/builders/recordings/cli-recordings.ts';
 import { runMain } from '../support/programs/run-main.ts';
 import { pprofText } from '../support/readers/pprof-text.ts';
 

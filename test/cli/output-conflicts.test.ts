@@ -5,7 +5,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { fileRecording } from '../support/builders/cli-recordings.ts';
+import { fileRecording } from '../support/builders/recordings/cli-recordings.ts';
 import { runMain } from '../support/programs/run-main.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pprofBinaryDirs } from '../../src/host/symbols/pprof-dirs.ts';
-import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
-import { encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { buildElf, TEXT } from '../support/builders/elf/elf-builder.ts';
+import { encodeFile, record } from '../support/builders/recordings/perf-encoder.ts';
 import { runMain } from '../support/programs/run-main.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVERY_FEATURE, EVERYTHING } from '../support/builders/every-feature.ts';
-import { encodeFile, type FeatureSpec, record } from '../support/builders/perf-encoder.ts';
+import { EVERY_FEATURE, EVERYTHING } from '../support/builders/recordings/every-feature.ts';
+import { encodeFile, type FeatureSpec, record } from '../support/builders/recordings/perf-encoder.ts';
 import { runMain } from '../support/programs/run-main.ts';
 
 /** Text that takes over a terminal, reverses what follows, is invisible, or imitates a line of perfconv. */

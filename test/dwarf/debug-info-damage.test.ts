@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { DebugInfo } from '../../src/dwarf/debug-info.ts';
-import { AT, type DiePlan, DwarfBuilder, FORM, Label, TAG, type UnitPlan } from '../support/builders/dwarf-builder.ts';
-import { makeLineProgram } from '../support/builders/line-program.ts';
-import { memorySections } from '../support/builders/memory-sections.ts';
+import { AT, type DiePlan, DwarfBuilder, FORM, Label, TAG, type UnitPlan } from '../support/builders/dwarf/dwarf-builder.ts';
+import { makeLineProgram } from '../support/builders/dwarf/line-program.ts';
+import { memorySections } from '../support/builders/dwarf/memory-sections.ts';
 import { die, extent, look, lookIn, named, nameOf, sectionsOf, subprogram, unit } from '../support/readers/debug-info.ts';
 
 describe('damaged units', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DebugInfoOptions } from '../../src/dwarf/debug-info.ts';
-import { AT, type AttributePlan, DwarfBuilder, FORM, Label, TAG } from '../support/builders/dwarf-builder.ts';
-import { makeLineProgram } from '../support/builders/line-program.ts';
+import { AT, type AttributePlan, DwarfBuilder, FORM, Label, TAG } from '../support/builders/dwarf/dwarf-builder.ts';
+import { makeLineProgram } from '../support/builders/dwarf/line-program.ts';
 import { die, extent, look, named, sectionsOf, subprogram, unit } from '../support/readers/debug-info.ts';
 
 describe('split units', () => {

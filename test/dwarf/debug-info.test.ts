@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { DebugInfo } from '../../src/dwarf/debug-info.ts';
 import type { DebugSection } from '../../src/dwarf/sections/debug-sections.ts';
-import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, Label, TAG } from '../support/builders/dwarf-builder.ts';
-import { makeLineProgram } from '../support/builders/line-program.ts';
-import { memorySections } from '../support/builders/memory-sections.ts';
+import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, Label, TAG } from '../support/builders/dwarf/dwarf-builder.ts';
+import { makeLineProgram } from '../support/builders/dwarf/line-program.ts';
+import { memorySections } from '../support/builders/dwarf/memory-sections.ts';
 import { die, extent, look, lookIn, named, nameOf, sectionsOf, subprogram, unit } from '../support/readers/debug-info.ts';
 
 describe('functions at addresses', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DebugInfo } from '../../src/dwarf/debug-info.ts';
 import type { DebugSection, DebugSections } from '../../src/dwarf/sections/debug-sections.ts';
-import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, TAG } from '../support/builders/dwarf-builder.ts';
-import { makeLineProgram } from '../support/builders/line-program.ts';
-import { memorySections } from '../support/builders/memory-sections.ts';
+import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, TAG } from '../support/builders/dwarf/dwarf-builder.ts';
+import { makeLineProgram } from '../support/builders/dwarf/line-program.ts';
+import { memorySections } from '../support/builders/dwarf/memory-sections.ts';
 
 const FUNCTION_SIZE = 0x10;
 const named = (name: string): AttributePlan => [AT.name, FORM.string, name];

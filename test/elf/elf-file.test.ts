@@ -4,8 +4,8 @@ import { BufferSource, type ByteSource } from '../../src/base/streams/byte-sourc
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/elf/symbols/elf-symbols.ts';
 import { readDebugLink } from '../../src/symbolizer/search/debug-link.ts';
-import { buildElf, DATA, type ElfPlan, type PlannedSymbol, TEXT } from '../support/builders/elf-builder.ts';
-import { buildSectionElf } from '../support/builders/section-elf.ts';
+import { buildElf, DATA, type ElfPlan, type PlannedSymbol, TEXT } from '../support/builders/elf/elf-builder.ts';
+import { buildSectionElf } from '../support/builders/elf/section-elf.ts';
 import { spread, stride } from '../support/thoroughness.ts';
 
 const KINDS = [

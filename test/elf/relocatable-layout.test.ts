@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { relocatableLayout } from '../../src/elf/relocatable-layout.ts';
-import { buildSectionElf, type PlannedElfSection } from '../support/builders/section-elf.ts';
+import { buildSectionElf, type PlannedElfSection } from '../support/builders/elf/section-elf.ts';
 
 const CODE = 6;
 const DATA = 3;

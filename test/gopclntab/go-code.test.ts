@@ -10,8 +10,8 @@ import { GoTable } from '../../src/gopclntab/go-table.ts';
 import { StepBudget, ValueTable } from '../../src/gopclntab/value-table.ts';
 import type { SourceFrame } from '../../src/symbol-table/code-symbols.ts';
 import { ByteFields } from '../support/builders/byte-fields.ts';
-import { buildElf, DATA, TEXT } from '../support/builders/elf-builder.ts';
-import { type BuiltGoTable, buildGoTable, type GoTablePlan } from '../support/builders/go-table-builder.ts';
+import { buildElf, DATA, TEXT } from '../support/builders/elf/elf-builder.ts';
+import { type BuiltGoTable, buildGoTable, type GoTablePlan } from '../support/builders/elf/go-table-builder.ts';
 
 type Version = GoTablePlan['version'];
 

@@ -6,8 +6,8 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { recordingBytes } from '../../src/base/streams/byte-source.ts';
 import { openFile } from '../../src/host/input/open-input.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
-import { fileRecording } from '../support/builders/cli-recordings.ts';
-import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { fileRecording } from '../support/builders/recordings/cli-recordings.ts';
+import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record, toolRecords } from '../support/builders/recordings/perf-encoder.ts';
 import { runMain } from '../support/programs/run-main.ts';
 
 const CLOCK: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu'], flags: ['sampleIdAll'] };

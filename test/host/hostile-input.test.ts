@@ -8,8 +8,8 @@ import { PerfconvError } from '../../src/base/problems/errors.ts';
 import type { OpenInput } from '../../src/base/streams/recording-input.ts';
 import { openFile, openStream } from '../../src/host/input/open-input.ts';
 import { type ReadProfileResult, readProfile } from '../../src/pipeline/read-profile.ts';
-import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
-import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { fileRecording, pipeRecording } from '../support/builders/recordings/cli-recordings.ts';
+import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/builders/recordings/perf-encoder.ts';
 import { spread } from '../support/thoroughness.ts';
 
 let dir: string;

@@ -18,7 +18,7 @@ import { StreamSource } from '../../src/host/input/stream-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { inflateAnywhere } from '../../src/unwrap/inflate.ts';
 import { type Inflate, type ReadableWrapping, unwrap } from '../../src/unwrap/unwrap.ts';
-import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
+import { fileRecording, pipeRecording } from '../support/builders/recordings/cli-recordings.ts';
 import { wordyText, zstdParts } from '../support/builders/zstd-streams.ts';
 import { runMain } from '../support/programs/run-main.ts';
 import { spread, whenThorough } from '../support/thoroughness.ts';

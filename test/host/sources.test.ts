@@ -9,7 +9,7 @@ import { MemorySource } from '../../src/host/input/memory-source.ts';
 import { openStandardInput, openStream } from '../../src/host/input/open-input.ts';
 import { keepWhole } from '../../src/host/input/spill.ts';
 import { StreamSource } from '../../src/host/input/stream-source.ts';
-import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
+import { fileRecording, pipeRecording } from '../support/builders/recordings/cli-recordings.ts';
 
 let dir: string;
 beforeAll(() => {

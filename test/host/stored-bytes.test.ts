@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
 import { openFile, openStream } from '../../src/host/input/open-input.ts';
 import { openRegularFile } from '../../src/host/symbols/regular-file.ts';
-import { encodeFile, encodePipe, record } from '../support/builders/perf-encoder.ts';
+import { encodeFile, encodePipe, record } from '../support/builders/recordings/perf-encoder.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'perfconv-stored-'));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SampleOrder } from '../../src/info/sample-order.ts';
-import { recordRow } from '../support/builders/record-row.ts';
+import { recordRow } from '../support/builders/recordings/record-row.ts';
 
 /** Times in the order of the file; a sample without a time is delivered at once. */
 test.each([

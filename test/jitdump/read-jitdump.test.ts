@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeText } from '../../src/base/text/text.ts';
 import type { JitDump } from '../../src/jitdump/jitdump.ts';
 import { readJitDump } from '../../src/jitdump/read-jitdump.ts';
-import { blockingSource, encodeJitDump, type JitDumpSpec, type JitRecordSpec } from '../support/builders/jitdump-encoder.ts';
+import { blockingSource, encodeJitDump, type JitDumpSpec, type JitRecordSpec } from '../support/builders/recordings/jitdump-encoder.ts';
 
 function read(records: readonly JitRecordSpec[], more: Partial<JitDumpSpec> = {}): JitDump {
   const dump = readJitDump(blockingSource(encodeJitDump({ records, ...more })), false);

@@ -6,8 +6,8 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { BlobSymbolFiles, openRecording, type SymbolFile } from '../../src/index.ts';
 import { openRecording as openInNode } from '../../src/node.ts';
-import { makeDirectoryRecording } from '../support/builders/directory-recording.ts';
-import { type AttrSpec, encodeFile, encodeRecord, record } from '../support/builders/perf-encoder.ts';
+import { makeDirectoryRecording } from '../support/builders/recordings/directory-recording.ts';
+import { type AttrSpec, encodeFile, encodeRecord, record } from '../support/builders/recordings/perf-encoder.ts';
 import { VanishedFile } from '../support/vanished-file.ts';
 
 const fixture = (path: string): Buffer => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)));

@@ -4,9 +4,9 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
 import * as library from '../../src/index.ts';
 import * as nodeLibrary from '../../src/node.ts';
-import { fileRecording } from '../support/builders/cli-recordings.ts';
-import { DUMPING, dumpedStack } from '../support/builders/dumped-stack.ts';
-import { context, encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { fileRecording } from '../support/builders/recordings/cli-recordings.ts';
+import { DUMPING, dumpedStack } from '../support/builders/recordings/dumped-stack.ts';
+import { context, encodeFile, record } from '../support/builders/recordings/perf-encoder.ts';
 import { FixtureSymbolFiles } from '../support/fixture-symbols.ts';
 
 const { FORMATS, mergeProfiles, openRecording, PerfconvError } = library;

@@ -3,8 +3,8 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
 import type { SearchedPlace } from '../../src/symbolizer/inputs/search-log.ts';
-import { blockingSource, encodeJitDump, type JitRecordSpec } from '../support/builders/jitdump-encoder.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { blockingSource, encodeJitDump, type JitRecordSpec } from '../support/builders/recordings/jitdump-encoder.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/recordings/perf-encoder.ts';
 import { whenThorough } from '../support/thoroughness.ts';
 
 const PATH = '/tmp/jit-12.dump';

@@ -4,7 +4,7 @@ import type { CodeSymbols, SourceFrame } from '../../src/symbol-table/code-symbo
 import { RANK_GLOBAL } from '../../src/symbol-table/symbol-rank.ts';
 import type { SymbolTable } from '../../src/symbol-table/symbol-table.ts';
 import { SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 const INNER = { name: 'inner', linkageName: '_Z5innerv', file: '/src/inner.h', startLine: 2 };
 const OUTER = { name: 'outer', linkageName: '_Z5outerv', file: '/src/outer.cc', startLine: 10 };

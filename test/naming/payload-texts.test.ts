@@ -3,9 +3,9 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
-import { buildElf, TEXT as ELF_TEXT } from '../support/builders/elf-builder.ts';
+import { buildElf, TEXT as ELF_TEXT } from '../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
-import { type AttrSpec, encodeFile, encodeTracingData, eventType, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodeTracingData, eventType, misc, type RecordSpec, record } from '../support/builders/recordings/perf-encoder.ts';
 
 const TEXT = 0xffff_ffff_8100_0000n;
 const MODULE = 0xffff_ffff_c000_0000n;

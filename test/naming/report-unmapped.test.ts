@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
-import { encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
-import { SwitchRecords } from '../support/builders/switch-recordings.ts';
+import { encodeFile, misc, record } from '../support/builders/recordings/perf-encoder.ts';
+import { SwitchRecords } from '../support/builders/recordings/switch-recordings.ts';
 import { decode } from '../support/readers/decode.ts';
 
 const symbolizer = new Symbolizer(new MadeFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());

@@ -6,7 +6,7 @@ import type { Mapping } from '../../src/profile/profile.ts';
 import type { SessionEvent } from '../../src/session/events/session-event.ts';
 import { UnwindEnds } from '../../src/session/unwinding/unwind-ends.ts';
 import type { UnwindEnd } from '../../src/unwind/unwinder.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map', '/lib/ld.so', '/tmp/jit-7.dump', '/tmp/jitted-7-1.so'].map((name): Mapping => {
   const kind = name.startsWith('/tmp/perf-') ? 'anon' : 'file';

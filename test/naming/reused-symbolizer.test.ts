@@ -7,7 +7,7 @@ import { readingNeeds } from '../../src/pipeline/reading-needs.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
-import { context, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { context, encodeFile, misc, type RecordSpec, record } from '../support/builders/recordings/perf-encoder.ts';
 
 /** Where the kernel and a module are in the list. */
 const TEXT = 0xffff_ffff_8100_0000n;

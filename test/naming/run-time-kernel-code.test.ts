@@ -4,7 +4,7 @@ import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
-import { type BpfProgSpec, btfObject, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { type BpfProgSpec, btfObject, encodeFile, misc, type RecordSpec, record } from '../support/builders/recordings/perf-encoder.ts';
 
 const CODE = 0xffff_ffff_c002_5000n;
 const NAME = 'bpf_prog_0102030405060708_work';

@@ -5,7 +5,7 @@ import { withoutParameters, withSimpleNames } from '../../src/naming/shorter-nam
 import { formatNaming } from '../../src/pipeline/convert.ts';
 import { type WriteOptions, writeProfile } from '../../src/pipeline/write-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 import { readPprof } from '../support/readers/read-pprof.ts';
 
 const MANGLED = '_ZSt4sortIPiEvT_S1_';

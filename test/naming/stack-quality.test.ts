@@ -7,7 +7,7 @@ import { CPUMODE_KERNEL, CPUMODE_USER } from '../../src/profile/location-table.t
 import type { Mapping, Profile } from '../../src/profile/profile.ts';
 import { TotalTable } from '../../src/profile/total-table.ts';
 import type { SessionEvent } from '../../src/session/events/session-event.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 const NAMES = [
   '/opt/app',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
-import { encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
+import { encodeFile, misc, record } from '../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../support/readers/decode.ts';
 
 const TEXT = 0xffffffff_81000000n;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DiffOptions, mergeProfiles, openRecording, type Profile, type ProfileDiff, type ProfileOptions } from '../../src/node.ts';
-import { eventRecording } from '../support/builders/event-recording.ts';
-import { encodeFile } from '../support/builders/perf-encoder.ts';
+import { eventRecording } from '../support/builders/recordings/event-recording.ts';
+import { encodeFile } from '../support/builders/recordings/perf-encoder.ts';
 import { failure } from '../support/failure.ts';
 import { runMain } from '../support/programs/run-main.ts';
 

@@ -9,8 +9,8 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { Cancellation } from '../../src/base/streams/cancellation.ts';
 import { RepeatableInput } from '../../src/host/input/repeatable-input.ts';
 import { openRecording } from '../../src/node.ts';
-import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
-import { makeDirectoryRecording } from '../support/builders/directory-recording.ts';
+import { fileRecording, pipeRecording } from '../support/builders/recordings/cli-recordings.ts';
+import { makeDirectoryRecording } from '../support/builders/recordings/directory-recording.ts';
 import { failure } from '../support/failure.ts';
 
 let dir: string;

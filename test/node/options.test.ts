@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PerfconvErrorCode } from '../../src/base/problems/errors.ts';
 import { FORMATS, mergeProfiles, openRecording, type ProfileOptions, type WriteOptions } from '../../src/node.ts';
-import { fileRecording } from '../support/builders/cli-recordings.ts';
+import { fileRecording } from '../support/builders/recordings/cli-recordings.ts';
 import { failure } from '../support/failure.ts';
 
 let dir: string;

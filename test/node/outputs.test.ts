@@ -7,8 +7,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openRecording } from '../../src/node.ts';
-import { emptyRecording, fileRecording } from '../support/builders/cli-recordings.ts';
-import { makeDirectoryRecording } from '../support/builders/directory-recording.ts';
+import { emptyRecording, fileRecording } from '../support/builders/recordings/cli-recordings.ts';
+import { makeDirectoryRecording } from '../support/builders/recordings/directory-recording.ts';
 import { failure } from '../support/failure.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mergeProfiles, openRecording, type Profile, type ProfileOptions, type ReportOptions } from '../../src/node.ts';
-import { context, encodeFile, record, simpleperfFeatures } from '../support/builders/perf-encoder.ts';
-import { CLOCK, comm, libMap, SWITCHES, sampleAt } from '../support/builders/simpleperf-recordings.ts';
+import { context, encodeFile, record, simpleperfFeatures } from '../support/builders/recordings/perf-encoder.ts';
+import { CLOCK, comm, libMap, SWITCHES, sampleAt } from '../support/builders/recordings/simpleperf-recordings.ts';
 import { runMain } from '../support/programs/run-main.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));

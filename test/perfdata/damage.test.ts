@@ -3,7 +3,7 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { readRecords } from '../../src/records/read-records.ts';
 import { SP_SPLIT } from '../../src/simpleperf/constants.ts';
-import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../support/readers/decode.ts';
 import { readingFindings } from '../support/readers/reading-findings.ts';
 

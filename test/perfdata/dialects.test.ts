@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../support/readers/decode.ts';
 
 const ATTR: AttrSpec = { type: 0, config: 0n, period: 1000n, ids: [5n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'], sizeBytes: 72 };

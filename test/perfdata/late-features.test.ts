@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import type { ByteSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
-import { type AttrSpec, encodeFile, type FileSpec, record } from '../support/builders/perf-encoder.ts';
-import { SwitchRecords } from '../support/builders/switch-recordings.ts';
+import { type AttrSpec, encodeFile, type FileSpec, record } from '../support/builders/recordings/perf-encoder.ts';
+import { SwitchRecords } from '../support/builders/recordings/switch-recordings.ts';
 import { readingFindings } from '../support/readers/reading-findings.ts';
 
 const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];

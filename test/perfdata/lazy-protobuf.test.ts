@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { encodeFile, type ForeignFeature, hiperfFeatures, simpleperfFeatures } from '../support/builders/perf-encoder.ts';
-import { CLOCK } from '../support/builders/recorded-app.ts';
+import { encodeFile, type ForeignFeature, hiperfFeatures, simpleperfFeatures } from '../support/builders/recordings/perf-encoder.ts';
+import { CLOCK } from '../support/builders/recordings/recorded-app.ts';
 
 it('the package that reads protobuf is loaded for recordings of simpleperf, and not for those of hiperf', async () => {
   // Other tests may have loaded it.

@@ -5,9 +5,9 @@ import { readHeader } from '../../src/perfdata/header/file-header.ts';
 import { walkRecords } from '../../src/perfdata/record-walk.ts';
 import type { RecordCursor } from '../../src/perfdata/stream/record-cursor.ts';
 import type { RecordVisitor } from '../../src/perfdata/stream/record-visitor.ts';
-import { compressedRecords } from '../support/builders/compressed-records.ts';
-import { splitRecord } from '../support/builders/perf-encoder/simpleperf.ts';
-import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { compressedRecords } from '../support/builders/recordings/compressed-records.ts';
+import { splitRecord } from '../support/builders/recordings/perf-encoder/simpleperf.ts';
+import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record } from '../support/builders/recordings/perf-encoder.ts';
 
 const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] }];
 const COUNT = 200;

@@ -22,7 +22,7 @@ import {
   record,
   toolRecords,
   writeAttr,
-} from '../support/builders/perf-encoder.ts';
+} from '../support/builders/recordings/perf-encoder.ts';
 import { runs } from '../support/thoroughness.ts';
 
 const READ_FORMAT: ReadFormatBit[] = ['timeEnabled', 'timeRunning', 'id', 'lost'];

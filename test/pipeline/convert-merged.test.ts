@@ -3,7 +3,7 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import type { ConvertOutput } from '../../src/pipeline/convert.ts';
 import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
-import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
+import { fileRecording, pipeRecording } from '../support/builders/recordings/cli-recordings.ts';
 import { CollectedTables } from '../support/readers/collected-tables.ts';
 
 test('merged outputs are written in order, so that those before a failing one are complete', async () => {

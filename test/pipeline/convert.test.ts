@@ -6,9 +6,9 @@ import { convert } from '../../src/pipeline/convert.ts';
 import { FORMATS } from '../../src/pipeline/formats.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { emptyRecording, fileRecording } from '../support/builders/cli-recordings.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
-import { context, encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
+import { emptyRecording, fileRecording } from '../support/builders/recordings/cli-recordings.ts';
+import { context, encodeFile, misc, record } from '../support/builders/recordings/perf-encoder.ts';
 import { CollectedTables } from '../support/readers/collected-tables.ts';
 
 /** Counts how often large pieces of the recording are read. */

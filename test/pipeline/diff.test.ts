@@ -3,7 +3,7 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { matchEvents, writeDiff } from '../../src/pipeline/diff.ts';
 import { plainEventName } from '../../src/session/events/event-names.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 const eventsOf = (...names: string[]) => buildProfile(names.map((event, timeNs) => ({ timeNs, event, stack: ['main'] }))).events;
 

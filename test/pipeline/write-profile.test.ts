@@ -3,7 +3,7 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { FORMATS } from '../../src/pipeline/formats.ts';
 import { type WriteOptions, writeProfile } from '../../src/pipeline/write-profile.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 const forgetful = { async write(): Promise<void> {} };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { leftOutEvents } from '../../src/profile/shown-events.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 /** A profile of as many events: `e1` with one sample, `e2` with two … */
 function profileOf(count: number) {

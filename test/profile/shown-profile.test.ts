@@ -6,8 +6,8 @@ import type { Mapping, Profile } from '../../src/profile/profile.ts';
 import { SampleRow, SampleTable } from '../../src/profile/sample-table.ts';
 import { showUnknownCode } from '../../src/profile/shown-profile.ts';
 import { TotalTable } from '../../src/profile/total-table.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
-import { randomProfile } from '../support/builders/random-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { randomProfile } from '../support/builders/profiles/random-profile.ts';
 import { mergeProfiles } from '../support/merge-profiles.ts';
 import { locationsOf } from '../support/readers/locations-of.ts';
 

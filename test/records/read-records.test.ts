@@ -4,7 +4,7 @@ import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { BufferSource, type ByteSource, type RecordingSource } from '../../src/base/streams/byte-source.ts';
 import type { PerfRecord } from '../../src/perfdata/records/perf-record.ts';
 import { type ReadRecordsOptions, readRecords } from '../../src/records/read-records.ts';
-import { type AttrSpec, encodeFile, encodePipe, encodeRecord, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, encodeRecord, record, toolRecords } from '../support/builders/recordings/perf-encoder.ts';
 
 const CLOCK: AttrSpec = {
   name: 'cpu-clock',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSource, type ByteSource, type RecordingSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
-import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record, toolRecords } from '../support/builders/recordings/perf-encoder.ts';
 
 const ATTRS: AttrSpec[] = [
   { name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu', 'period'], flags: ['sampleIdAll'] },

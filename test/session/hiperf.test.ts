@@ -4,9 +4,9 @@ import { openRecording, type PerfRecord } from '../../src/index.ts';
 import { anonymousInfo } from '../../src/info/recording-info.ts';
 import { type Features, readFeature } from '../../src/perfdata/features/features.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { DUMPING, dumpedStack } from '../support/builders/dumped-stack.ts';
-import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { buildElf, TEXT } from '../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
+import { DUMPING, dumpedStack } from '../support/builders/recordings/dumped-stack.ts';
 import {
   type AttrSpec,
   context,
@@ -19,8 +19,8 @@ import {
   type RecordSpec,
   record,
   withStackId,
-} from '../support/builders/perf-encoder.ts';
-import { CLOCK, comm, kernelMap, LIB, libMap, namesOf, SWITCHES, sampleAt } from '../support/builders/simpleperf-recordings.ts';
+} from '../support/builders/recordings/perf-encoder.ts';
+import { CLOCK, comm, kernelMap, LIB, libMap, namesOf, SWITCHES, sampleAt } from '../support/builders/recordings/simpleperf-recordings.ts';
 import { type Decoded, decode } from '../support/readers/decode.ts';
 
 const CYCLES: AttrSpec = { ...CLOCK, name: 'hw-cpu-cycles', type: 0 };

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { KERNEL_RECORDS } from '../../src/perfdata/records/kernel-records.ts';
-import { type AttrSpec, type ByteWriter, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';
-import { APP, CLOCK, sampleAt, startApp } from '../support/builders/recorded-app.ts';
+import {
+  type AttrSpec,
+  type ByteWriter,
+  encodeFile,
+  encodePipe,
+  misc,
+  type RecordSpec,
+  record,
+  toolRecords,
+} from '../support/builders/recordings/perf-encoder.ts';
+import { APP, CLOCK, sampleAt, startApp } from '../support/builders/recordings/recorded-app.ts';
 import { decode } from '../support/readers/decode.ts';
 
 describe('events of a pipe', () => {

@@ -11,8 +11,8 @@ import {
   simpleperfFeatures,
   simpleperfRecords,
   splitRecord,
-} from '../support/builders/perf-encoder.ts';
-import { CLOCK, comm, decodeRecording, kernelMap, LIB, libMap, META, namesOf, sampleAt } from '../support/builders/simpleperf-recordings.ts';
+} from '../support/builders/recordings/perf-encoder.ts';
+import { CLOCK, comm, decodeRecording, kernelMap, LIB, libMap, META, namesOf, sampleAt } from '../support/builders/recordings/simpleperf-recordings.ts';
 
 describe('symbols inside the recording', () => {
   const lib: SimpleperfFileSpec = {

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type AttrSpec, context, encodeFile, type RecordSpec, record, simpleperfFeatures, simpleperfRecords } from '../support/builders/perf-encoder.ts';
-import { CLOCK, comm, decodeRecording, LIB, libMap, META, SWITCHES, sampleAt } from '../support/builders/simpleperf-recordings.ts';
+import {
+  type AttrSpec,
+  context,
+  encodeFile,
+  type RecordSpec,
+  record,
+  simpleperfFeatures,
+  simpleperfRecords,
+} from '../support/builders/recordings/perf-encoder.ts';
+import { CLOCK, comm, decodeRecording, LIB, libMap, META, SWITCHES, sampleAt } from '../support/builders/recordings/simpleperf-recordings.ts';
 import { type Decoded, decode } from '../support/readers/decode.ts';
 
 describe('a recording of simpleperf', () => {

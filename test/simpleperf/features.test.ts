@@ -3,7 +3,7 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { type Features, readFeature } from '../../src/perfdata/features/features.ts';
 import type { DebugUnwindFile } from '../../src/simpleperf/features.ts';
 import { loadProtobuf } from '../../src/simpleperf/protobuf-reader.ts';
-import { simpleperfFeatures } from '../support/builders/perf-encoder.ts';
+import { simpleperfFeatures } from '../support/builders/recordings/perf-encoder.ts';
 
 describe('DEBUG_UNWIND', () => {
   const FILES: readonly DebugUnwindFile[] = [

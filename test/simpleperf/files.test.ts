@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { readFile2Feature, readFileFeature, type SimpleperfFile } from '../../src/simpleperf/files.ts';
 import { loadProtobuf } from '../../src/simpleperf/protobuf-reader.ts';
-import { dsoType, type SimpleperfFileSpec, simpleperfFeatures } from '../support/builders/perf-encoder.ts';
+import { dsoType, type SimpleperfFileSpec, simpleperfFeatures } from '../support/builders/recordings/perf-encoder.ts';
 
 const files: SimpleperfFileSpec[] = [
   {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { context, record, simpleperfFeatures } from '../support/builders/perf-encoder.ts';
-import { CLOCK, decodeRecording, SWITCHES, sampleAt } from '../support/builders/simpleperf-recordings.ts';
+import { context, record, simpleperfFeatures } from '../support/builders/recordings/perf-encoder.ts';
+import { CLOCK, decodeRecording, SWITCHES, sampleAt } from '../support/builders/recordings/simpleperf-recordings.ts';
 import type { Decoded } from '../support/readers/decode.ts';
 
 describe('--trace-offcpu', () => {

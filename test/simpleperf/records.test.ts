@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { recordTypeName, recordTypeNameOf } from '../../src/perfdata/abi/constants.ts';
 import { readSimpleperfRecord } from '../../src/simpleperf/records.ts';
-import { type AttrSpec, encodeRecord, type RecordSpec, simpleperfRecords } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeRecord, type RecordSpec, simpleperfRecords } from '../support/builders/recordings/perf-encoder.ts';
 
 const attrs: readonly AttrSpec[] = [{ sampleType: ['ip'] }];
 const records: readonly (readonly [name: string, record: RecordSpec, expected: object])[] = [

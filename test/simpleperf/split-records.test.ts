@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { SplitRecords } from '../../src/simpleperf/split-records.ts';
-import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, simpleperfRecords, splitRecord } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, simpleperfRecords, splitRecord } from '../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../support/readers/decode.ts';
 
 const attrs: readonly AttrSpec[] = [{ sampleType: ['ip'] }];

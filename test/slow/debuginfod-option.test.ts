@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
-import { encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
+import { buildElf, TEXT } from '../support/builders/elf/elf-builder.ts';
+import { encodeFile, misc, record } from '../support/builders/recordings/perf-encoder.ts';
 import { runMain } from '../support/programs/run-main.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';

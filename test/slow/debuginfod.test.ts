@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeUnfinished } from '../../src/host/output/unfinished-files.ts';
 import { DebuginfodClient, type DebuginfodOptions } from '../../src/host/symbols/debuginfod.ts';
 import { DebuginfodCache, debuginfodCacheDir } from '../../src/host/symbols/debuginfod-cache.ts';
-import { buildElf } from '../support/builders/elf-builder.ts';
+import { buildElf } from '../support/builders/elf/elf-builder.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
 const OTHER_ID = 'bb22222222222222222222222222222222222222';

@@ -31,7 +31,7 @@ import { openStream } from '../../src/host/input/open-input.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { writeProfile } from '../../src/pipeline/write-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { encodeFile, encodePipe, record } from '../support/builders/perf-encoder.ts';
+import { encodeFile, encodePipe, record } from '../support/builders/recordings/perf-encoder.ts';
 
 const attr = { sampleType: ['ip', 'callchain', 'raw'], ids: [1n] } as const;
 const sample = record.sample({ ip: 1n, callchain: [2n, 3n], raw: new Uint8Array(4) });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/recordings/perf-encoder.ts';
 import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 /** Recordings of a few megabytes that took gigabytes of memory, or minutes, because of the names and maps in them. */

@@ -4,7 +4,7 @@ import { BufferSource, type RecordingSource } from '../../src/base/streams/byte-
 import { readHeader } from '../../src/perfdata/header/file-header.ts';
 import { walkRecords } from '../../src/perfdata/record-walk.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
-import { type AttrSpec, encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/builders/recordings/perf-encoder.ts';
 
 const MIB = 2 ** 20;
 const ATTR: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] };

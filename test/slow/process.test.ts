@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
-import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { fileRecording, pipeRecording } from '../support/builders/recordings/cli-recordings.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/builders/recordings/perf-encoder.ts';
 import { ensureBuilt, listening, startCli } from '../support/programs/built-cli.ts';
 
 const bin = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PerfconvError } from '../../src/base/problems/errors.ts';
-import { type AttrSpec, type ByteWriter, context, encodeFile, encodePipe, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, type ByteWriter, context, encodeFile, encodePipe, record, toolRecords } from '../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../support/readers/decode.ts';
 
 const ATTRS: AttrSpec[] = [

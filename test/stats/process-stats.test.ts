@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { processStats } from '../../src/stats/process-stats.ts';
 import { RecordLog } from '../../src/stats/record-log.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../support/readers/decode.ts';
 
 const attr: AttrSpec = { name: 'cpu-clock', period: 1_000_000n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };

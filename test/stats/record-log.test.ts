@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SideBand } from '../../src/perfdata/records/side-band.ts';
 import { RecordLog } from '../../src/stats/record-log.ts';
-import { recordRow } from '../support/builders/record-row.ts';
+import { recordRow } from '../support/builders/recordings/record-row.ts';
 
 /** Three numbers that do not fit into doubles. */
 const range = { startLo: 1, startHi: 0x8000_0000, lengthLo: 0x9fff_ffff, lengthHi: 0xffff_ffff, pageOffsetLo: 3, pageOffsetHi: 0x7fff_ffff };

@@ -1,5 +1,5 @@
 import type { Profile } from '../../src/profile/profile.ts';
-import { buildProfile } from './builders/build-profile.ts';
+import { buildProfile } from './builders/profiles/build-profile.ts';
 
 /** A profile of addresses without functions in one file, and how often the file's path was read so far. */
 export function countingPaths(addresses: number, path: string): { readonly profile: Profile; readonly pathReads: () => number } {

@@ -5,7 +5,7 @@ import { cancellable } from '../../src/base/streams/cancellation.ts';
 import { cancellableFiles } from '../../src/symbolizer/inputs/cancellable-files.ts';
 import type { FetchedFile, SymbolFiles } from '../../src/symbolizer/inputs/symbol-files.ts';
 import { type CodeObject, Diagnostics, Symbolizer } from '../../src/symbols.ts';
-import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { buildElf, TEXT } from '../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
 import { failure } from '../support/failure.ts';
 

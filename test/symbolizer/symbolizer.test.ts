@@ -4,8 +4,8 @@ import { PerfconvError } from '../../src/base/problems/errors.ts';
 import type { RecordingContext } from '../../src/base/streams/recording-input.ts';
 import { SymbolSearch } from '../../src/symbolizer/inputs/search-log.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
-import { buildElf, type ElfPlan, TEXT } from '../support/builders/elf-builder.ts';
-import { buildGoTable } from '../support/builders/go-table-builder.ts';
+import { buildElf, type ElfPlan, TEXT } from '../support/builders/elf/elf-builder.ts';
+import { buildGoTable } from '../support/builders/elf/go-table-builder.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { compileTracePrinter, type TracePrinterOptions } from '../../src/tracing/printer.ts';
 import { readTracingData } from '../../src/tracing/tracing-data.ts';
-import { encodeTracingData, type TraceFieldSpec } from '../support/builders/perf-encoder.ts';
-import { traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../support/builders/trace-cases.ts';
+import { encodeTracingData, type TraceFieldSpec } from '../support/builders/recordings/perf-encoder.ts';
+import { traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../support/builders/recordings/trace-cases.ts';
 
 const commonBytes = [0, 0, 0, 0, 0x92, 0x10, 0, 0];
 

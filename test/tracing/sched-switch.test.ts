@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { SchedSwitchPayloads } from '../../src/tracing/sched-switch.ts';
 import { readTracingData } from '../../src/tracing/tracing-data.ts';
-import { encodeTracingData, type TraceFormatSpec } from '../support/builders/perf-encoder.ts';
-import { OLD_LETTERS, schedSwitchFormat, schedSwitchPayload } from '../support/builders/switch-recordings.ts';
+import { encodeTracingData, type TraceFormatSpec } from '../support/builders/recordings/perf-encoder.ts';
+import { OLD_LETTERS, schedSwitchFormat, schedSwitchPayload } from '../support/builders/recordings/switch-recordings.ts';
 
 function payloadsOf(format: TraceFormatSpec, longSize: 4 | 8 = 8): SchedSwitchPayloads | undefined {
   const data = readTracingData(encodeTracingData({ longSize, systems: [{ name: 'sched', formats: [format] }] }));

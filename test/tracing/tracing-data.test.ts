@@ -3,7 +3,7 @@ import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { compileTracePrinter } from '../../src/tracing/printer.ts';
 import { readTracingData } from '../../src/tracing/tracing-data.ts';
-import { type ByteOrder, encodeTracingData, type TraceFormatSpec } from '../support/builders/perf-encoder.ts';
+import { type ByteOrder, encodeTracingData, type TraceFormatSpec } from '../support/builders/recordings/perf-encoder.ts';
 
 const formats: readonly TraceFormatSpec[] = [
   {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { assembleExidx, type PlannedExidx } from '../support/builders/exidx-assembler.ts';
-import { CfaCode, type PlannedCie } from '../support/builders/frame-assembler.ts';
-import { MadeSpace, madeInput } from '../support/builders/made-process.ts';
-import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/builders/unwound.ts';
+import { assembleExidx, type PlannedExidx } from '../support/builders/unwind/exidx-assembler.ts';
+import { CfaCode, type PlannedCie } from '../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace, madeInput } from '../support/builders/unwind/made-process.ts';
+import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/builders/unwind/unwound.ts';
 
 const BIAS = 0xb600_0000;
 const SP = 0xbeff_0000;

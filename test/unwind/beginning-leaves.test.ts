@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { assembleFrames, CfaCode } from '../support/builders/frame-assembler.ts';
-import { type MadeSample, MadeSpace } from '../support/builders/made-process.ts';
-import { madeModule, textOf, type UnwoundSample, unwound } from '../support/builders/unwound.ts';
+import { assembleFrames, CfaCode } from '../support/builders/unwind/frame-assembler.ts';
+import { type MadeSample, MadeSpace } from '../support/builders/unwind/made-process.ts';
+import { madeModule, textOf, type UnwoundSample, unwound } from '../support/builders/unwind/unwound.ts';
 
 const BIAS = 0x5550_0000;
 /** The stack pointer of the caller. */

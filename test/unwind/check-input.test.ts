@@ -7,7 +7,7 @@ import type { UnwindInput } from '../../src/unwind/frames/unwind-input.ts';
 import type { CodeSpace } from '../../src/unwind/modules/code-space.ts';
 import { readUnwindModule } from '../../src/unwind/modules/unwind-module.ts';
 import { Unwinder, type UnwinderOptions } from '../../src/unwind/unwinder.ts';
-import { MadeSpace, madeInput } from '../support/builders/made-process.ts';
+import { MadeSpace, madeInput } from '../support/builders/unwind/made-process.ts';
 
 const CODE = 0x1000;
 const SP = 0x7000_0000;

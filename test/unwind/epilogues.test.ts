@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { assembleFrames, CfaCode } from '../support/builders/frame-assembler.ts';
-import { MadeSpace, madeInput } from '../support/builders/made-process.ts';
-import { madeModule, moduleOf, unwound } from '../support/builders/unwound.ts';
-import { CIE, code, fde, R12, RBP, RBX, RIP, RSP } from '../support/builders/x86-64-functions.ts';
+import { assembleFrames, CfaCode } from '../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace, madeInput } from '../support/builders/unwind/made-process.ts';
+import { madeModule, moduleOf, unwound } from '../support/builders/unwind/unwound.ts';
+import { CIE, code, fde, R12, RBP, RBX, RIP, RSP } from '../support/builders/unwind/x86-64-functions.ts';
 
 const BIAS = 0x7f00_0000_0000;
 const SP = 0x7ffc_0000_1000;

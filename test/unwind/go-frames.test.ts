@@ -4,10 +4,10 @@ import { ElfFile } from '../../src/elf/elf-file.ts';
 import { MACHINE_REGISTERS } from '../../src/unwind/machines/unwind-machine.ts';
 import { readUnwindModule, type UnwindModule } from '../../src/unwind/modules/unwind-module.ts';
 import { NO_RULE, RuleFlag, RuleWord } from '../../src/unwind/rules/unwind-rules.ts';
-import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
-import { buildGoTable, type GoTablePlan, type ValueUpTo } from '../support/builders/go-table-builder.ts';
-import { MadeSpace } from '../support/builders/made-process.ts';
-import { madeModule, unwound } from '../support/builders/unwound.ts';
+import { buildElf, TEXT } from '../support/builders/elf/elf-builder.ts';
+import { buildGoTable, type GoTablePlan, type ValueUpTo } from '../support/builders/elf/go-table-builder.ts';
+import { MadeSpace } from '../support/builders/unwind/made-process.ts';
+import { madeModule, unwound } from '../support/builders/unwind/unwound.ts';
 
 const START = TEXT.vaddr + 0x100;
 

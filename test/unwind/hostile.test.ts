@@ -11,11 +11,11 @@ import { ExidxTable } from '../../src/unwind/rules/exidx-table.ts';
 import { ExpressionMachine } from '../../src/unwind/steps/expressions.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
 import { ByteFields } from '../support/builders/byte-fields.ts';
-import { assembleExidx } from '../support/builders/exidx-assembler.ts';
-import { assembleFrames, assembleFrameTable, CfaCode, type PlannedCie } from '../support/builders/frame-assembler.ts';
-import { isNarrow, MadeSpace, madeInput } from '../support/builders/made-process.ts';
-import { buildSectionElf } from '../support/builders/section-elf.ts';
-import { madeModule } from '../support/builders/unwound.ts';
+import { buildSectionElf } from '../support/builders/elf/section-elf.ts';
+import { assembleExidx } from '../support/builders/unwind/exidx-assembler.ts';
+import { assembleFrames, assembleFrameTable, CfaCode, type PlannedCie } from '../support/builders/unwind/frame-assembler.ts';
+import { isNarrow, MadeSpace, madeInput } from '../support/builders/unwind/made-process.ts';
+import { madeModule } from '../support/builders/unwind/unwound.ts';
 
 const MACHINES: readonly UnwindMachine[] = ['x86_64', 'i386', 'aarch64', 'arm', 'riscv64', 's390x', 'ppc64', 'ppc', 'loongarch64', 'mips64', 'mips'];
 const ENDS = ['complete', 'truncated', 'no-rule', 'no-module', 'unmapped', 'bad-frame', 'limit', 'pending', 'no-registers'];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { assembleFrames, type PlannedCie, type PlannedFde } from '../support/builders/frame-assembler.ts';
-import { MadeSpace } from '../support/builders/made-process.ts';
-import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/builders/unwound.ts';
-import { code, fde } from '../support/builders/x86-64-functions.ts';
+import { assembleFrames, type PlannedCie, type PlannedFde } from '../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace } from '../support/builders/unwind/made-process.ts';
+import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/builders/unwind/unwound.ts';
+import { code, fde } from '../support/builders/unwind/x86-64-functions.ts';
 
 describe('i386 stacks', () => {
   const [EBP, ESP, EIP] = [5, 4, 8];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/builders/frame-assembler.ts';
-import { MadeSpace } from '../support/builders/made-process.ts';
-import { madeModule, moduleOf, unwound } from '../support/builders/unwound.ts';
+import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace } from '../support/builders/unwind/made-process.ts';
+import { madeModule, moduleOf, unwound } from '../support/builders/unwind/unwound.ts';
 
 const BIAS = 0x5500_f000_0000;
 const SP = 0x7fff_f000_1000;

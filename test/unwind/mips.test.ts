@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type UnwindMachine, unwindMachineOf } from '../../src/unwind/machines/unwind-machine.ts';
 import { readUnwindModule } from '../../src/unwind/modules/unwind-module.ts';
-import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/builders/frame-assembler.ts';
-import { isNarrow, MadeSpace } from '../support/builders/made-process.ts';
-import { madeElf, madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/builders/unwound.ts';
+import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/builders/unwind/frame-assembler.ts';
+import { isNarrow, MadeSpace } from '../support/builders/unwind/made-process.ts';
+import { madeElf, madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/builders/unwind/unwound.ts';
 
 const BIAS = 0x5550_0000;
 const SP = 0x7fff_1000;

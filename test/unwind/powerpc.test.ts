@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
 import type { UnwindModule } from '../../src/unwind/modules/unwind-module.ts';
-import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/builders/frame-assembler.ts';
-import { MadeSpace } from '../support/builders/made-process.ts';
-import { madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/builders/unwound.ts';
+import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace } from '../support/builders/unwind/made-process.ts';
+import { madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/builders/unwind/unwound.ts';
 
 const MACHINE: UnwindMachine = 'ppc64';
 const BIAS = 0x7fff_9000_0000;

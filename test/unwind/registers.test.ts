@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
-import { CfaCode } from '../support/builders/frame-assembler.ts';
-import { MadeSpace } from '../support/builders/made-process.ts';
-import { moduleOf, unwound } from '../support/builders/unwound.ts';
+import { CfaCode } from '../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace } from '../support/builders/unwind/made-process.ts';
+import { moduleOf, unwound } from '../support/builders/unwind/unwound.ts';
 
 const BIAS = 0x4000_0000;
 const SP = 0x7fff_0000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BIAS, frames, SP, space } from '../support/builders/code-without-rules.ts';
-import { type UnwoundSample, unwound } from '../support/builders/unwound.ts';
+import { BIAS, frames, SP, space } from '../support/builders/unwind/code-without-rules.ts';
+import { type UnwoundSample, unwound } from '../support/builders/unwind/unwound.ts';
 
 /** int3, which is between functions. */
 const PADDING = 0xcc;

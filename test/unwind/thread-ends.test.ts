@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
 import { readUnwindModule } from '../../src/unwind/modules/unwind-module.ts';
-import { BIAS, frames, SP, START, space } from '../support/builders/code-without-rules.ts';
-import { assembleFrames, CfaCode, type PlannedCie } from '../support/builders/frame-assembler.ts';
-import { MadeSpace } from '../support/builders/made-process.ts';
-import { madeElf, madeModule, unwound } from '../support/builders/unwound.ts';
-import { CIE, code, fde } from '../support/builders/x86-64-functions.ts';
+import { BIAS, frames, SP, START, space } from '../support/builders/unwind/code-without-rules.ts';
+import { assembleFrames, CfaCode, type PlannedCie } from '../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace } from '../support/builders/unwind/made-process.ts';
+import { madeElf, madeModule, unwound } from '../support/builders/unwind/unwound.ts';
+import { CIE, code, fde } from '../support/builders/unwind/x86-64-functions.ts';
 
 test.each<[string, { readonly top?: number; readonly ax?: number; readonly dx?: number; readonly si?: number; readonly opcode?: number }, string]>([
   ['is complete in a thread that comes back from clone', { top: 0x1800 }, 'complete'],

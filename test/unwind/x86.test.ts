@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { assembleFrames, type PlannedFde } from '../support/builders/frame-assembler.ts';
-import { MadeSpace } from '../support/builders/made-process.ts';
-import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/builders/unwound.ts';
-import { CIE, code, fde, RBP, RBX, RIP, RSP } from '../support/builders/x86-64-functions.ts';
+import { assembleFrames, type PlannedFde } from '../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace } from '../support/builders/unwind/made-process.ts';
+import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/builders/unwind/unwound.ts';
+import { CIE, code, fde, RBP, RBX, RIP, RSP } from '../support/builders/unwind/x86-64-functions.ts';
 
 const BIAS = 0x7f00_f000_0000;
 const SP = 0x7ffc_f000_1000;

@@ -3,8 +3,8 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { ProfileMerger } from '../../src/profile/merge.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { recordingFacts } from '../../viewer/model/facts.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
-import { pageRecording } from '../support/builders/page-recording.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { pageRecording } from '../support/builders/profiles/page-recording.ts';
 
 const SPECS = [
   { timeNs: 0, period: 5, stack: ['main'] },

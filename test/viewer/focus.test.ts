@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../viewer/model/graph.ts';
 import { functionOf, ROOT } from '../../viewer/model/recording.ts';
 import { State } from '../../viewer/view/state.ts';
-import { pageRecording, recordingOfStacks } from '../support/builders/page-recording.ts';
-import { randomProfile } from '../support/builders/random-profile.ts';
+import { pageRecording, recordingOfStacks } from '../support/builders/profiles/page-recording.ts';
+import { randomProfile } from '../support/builders/profiles/random-profile.ts';
 import { runs } from '../support/thoroughness.ts';
 
 /** The graph as lines of folded stacks, of functions' indexes. */

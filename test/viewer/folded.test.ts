@@ -7,9 +7,9 @@ import { foldedLines } from '../../viewer/model/folded.ts';
 import { type Graph, pathTo } from '../../viewer/model/graph.ts';
 import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
 import { State } from '../../viewer/view/state.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
-import { pageRecording } from '../support/builders/page-recording.ts';
-import { randomProfile } from '../support/builders/random-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { pageRecording } from '../support/builders/profiles/page-recording.ts';
+import { randomProfile } from '../support/builders/profiles/random-profile.ts';
 import { runs } from '../support/thoroughness.ts';
 
 const shownLines = (state: State): string[] => [...foldedLines(state.recording, { ...state.view, ...state.selection }, state.grouping !== 'none')];

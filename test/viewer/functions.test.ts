@@ -6,9 +6,9 @@ import { functionWeights, type Neighbor, neighborsOf } from '../../viewer/model/
 import { type CodeFunction, functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
 import { matchedWeight, matchFunctions } from '../../viewer/model/search.ts';
 import { selfWeights, totalWeights } from '../../viewer/model/selection.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
-import { pageRecording, recordingOfStacks } from '../support/builders/page-recording.ts';
-import { randomProfile } from '../support/builders/random-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { pageRecording, recordingOfStacks } from '../support/builders/profiles/page-recording.ts';
+import { randomProfile } from '../support/builders/profiles/random-profile.ts';
 import { runs } from '../support/thoroughness.ts';
 
 const selfOf = (recording: Recording): Float64Array => selfWeights(recording, { event: recording.event, scope: { of: 'all' }, weight: recording.weight });

@@ -6,8 +6,8 @@ import { CallerGraph } from '../../viewer/model/caller-graph.ts';
 import { type Graph, pathTo } from '../../viewer/model/graph.ts';
 import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
 import { selfWeights, totalWeights } from '../../viewer/model/selection.ts';
-import { pageRecording, recordingOfStacks } from '../support/builders/page-recording.ts';
-import { randomProfile } from '../support/builders/random-profile.ts';
+import { pageRecording, recordingOfStacks } from '../support/builders/profiles/page-recording.ts';
+import { randomProfile } from '../support/builders/profiles/random-profile.ts';
 import { runs } from '../support/thoroughness.ts';
 
 const selfOf = (recording: Recording): Float64Array => selfWeights(recording, { event: recording.event, scope: { of: 'all' }, weight: recording.weight });

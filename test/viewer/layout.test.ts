@@ -5,7 +5,7 @@ import type { Graph } from '../../viewer/model/graph.ts';
 import { boxAt, layOut, REST, type Row } from '../../viewer/model/layout.ts';
 import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
 import { selfWeights, totalWeights } from '../../viewer/model/selection.ts';
-import { recordingOfStacks } from '../support/builders/page-recording.ts';
+import { recordingOfStacks } from '../support/builders/profiles/page-recording.ts';
 
 function graphOf(recording: Recording): Graph {
   const self = selfWeights(recording, { event: 0, scope: { of: 'all' }, weight: 'period' });

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { defaultGrouping, type Grouping, groupStacks } from '../../viewer/model/grouping.ts';
 import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
 import { heaviestTasks, isSameScope, type Scope, type ScopeChoice, scopeChoices, scopeLabel, selfWeights, withWeight } from '../../viewer/model/selection.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
-import { pageRecording } from '../support/builders/page-recording.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { pageRecording } from '../support/builders/profiles/page-recording.ts';
 
 const recording = await pageRecording(
   buildProfile([

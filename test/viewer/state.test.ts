@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { State } from '../../viewer/view/state.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
-import { pageRecording } from '../support/builders/page-recording.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { pageRecording } from '../support/builders/profiles/page-recording.ts';
 
 test('an event without periods does not change what is counted of others', async () => {
   const profile = buildProfile([

@@ -3,8 +3,8 @@ import { functionOf, ROOT } from '../../viewer/model/recording.ts';
 import type { GraphColors } from '../../viewer/view/look.ts';
 import { State } from '../../viewer/view/state.ts';
 import { svgText } from '../../viewer/view/svg.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
-import { pageRecording, recordingOfStacks } from '../support/builders/page-recording.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { pageRecording, recordingOfStacks } from '../support/builders/profiles/page-recording.ts';
 
 const COLORS: GraphColors = {
   text: '#text',

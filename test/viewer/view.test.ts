@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseView, type View, viewText } from '../../viewer/model/view.ts';
 import { State } from '../../viewer/view/state.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
-import { pageRecording } from '../support/builders/page-recording.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { pageRecording } from '../support/builders/profiles/page-recording.ts';
 
 const recording = await pageRecording(
   buildProfile([

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { BlobSymbolFiles, openRecording } from '../../src/index.ts';
 import { BROWSER_NAMES, type BrowserName, hasNoBrowser, savedBy, type Viewer, type ViewerOptions, withBrowser } from '../support/browsers/browser-page.ts';
-import { makeDirectoryRecording } from '../support/builders/directory-recording.ts';
+import { makeDirectoryRecording } from '../support/builders/recordings/directory-recording.ts';
 import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url));

@@ -7,7 +7,7 @@ import { DEVTOOLS_RESERVED_NAMES } from '../../src/writers/chrome/devtools-reser
 import { writeCpuProfile } from '../../src/writers/cpuprofile/cpuprofile.ts';
 import { hasNoChromium, loadInDevTools } from '../support/browsers/chromium.ts';
 import { busySystem, database } from '../support/browsers/viewer-profiles.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 async function convert(profile: Profile, style: ChromeOptions['style'], group?: ChromeOptions['group']): Promise<Uint8Array> {
   const sink = new BufferSink();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BROWSER_NAMES, hasNoBrowser } from '../support/browsers/browser-page.ts';
 import { openProfilePage } from '../support/browsers/profile-page.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 /** A thread of its own for each sample, all of one process; the first ones are the heaviest. */
 const THREADS = buildProfile(Array.from({ length: 500 }, (_, nth) => ({ timeNs: nth, pid: 1, tid: nth + 1, period: 1000 - nth, stack: ['main'] })));

@@ -7,7 +7,7 @@ import { writeFolded } from '../../src/writers/folded/folded.ts';
 import { BROWSER_NAMES, hasNoBrowser, savedBy } from '../support/browsers/browser-page.ts';
 import { openProfilePage } from '../support/browsers/profile-page.ts';
 import { busySystem } from '../support/browsers/viewer-profiles.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 /** main calls sort, which calls compare, and parse, which the kernel interrupts. */
 const STACKS = buildProfile(

@@ -5,8 +5,8 @@ import { writeFolded } from '../../src/writers/folded/folded.ts';
 import { BROWSER_NAMES, hasNoBrowser, type ViewerOptions } from '../support/browsers/browser-page.ts';
 import { openProfilePage } from '../support/browsers/profile-page.ts';
 import { busySystem, database } from '../support/browsers/viewer-profiles.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
-import { pageOf } from '../support/builders/page-recording.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { pageOf } from '../support/builders/profiles/page-recording.ts';
 import { type HtmlView, withHtmlPage } from '../support/readers/html-page.ts';
 
 const MS = 1_000_000;

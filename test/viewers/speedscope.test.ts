@@ -5,7 +5,7 @@ import { writeCpuProfile } from '../../src/writers/cpuprofile/cpuprofile.ts';
 import { writeSpeedscope } from '../../src/writers/speedscope/speedscope.ts';
 import { hasNoChromium, loadInSpeedscope } from '../support/browsers/chromium.ts';
 import { busySystem, database } from '../support/browsers/viewer-profiles.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 async function convert(profile: Profile): Promise<Uint8Array> {
   const sink = new BufferSink();

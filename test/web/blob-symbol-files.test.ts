@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { BlobSymbolFiles, openRecording, type SymbolFile } from '../../src/index.ts';
-import { makeDirectoryRecording } from '../support/builders/directory-recording.ts';
+import { makeDirectoryRecording } from '../support/builders/recordings/directory-recording.ts';
 import { FixtureSymbolFiles } from '../support/fixture-symbols.ts';
 import { VanishedFile } from '../support/vanished-file.ts';
 

@@ -7,9 +7,9 @@ import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
 import type { Format } from '../../src/pipeline/formats.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import type { ScriptFieldChoice } from '../../src/writers/script/field-requests.ts';
-import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { buildElf, TEXT } from '../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../support/builders/made-symbol-files.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/recordings/perf-encoder.ts';
 import { CollectedTables } from '../support/readers/collected-tables.ts';
 import { parseCsv } from '../support/readers/parse-csv.ts';
 

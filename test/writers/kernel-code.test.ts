@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CPUMODE_GUEST_KERNEL, CPUMODE_GUEST_USER, CPUMODE_KERNEL, CPUMODE_UNKNOWN, CPUMODE_USER } from '../../src/profile/location-table.ts';
 import type { MappingKind } from '../../src/profile/profile.ts';
 import { isKernelCode } from '../../src/writers/kernel-code.ts';
-import { buildProfile } from '../support/builders/build-profile.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
 
 test.each<[MappingKind | undefined, number, boolean]>([
   ['kernel', CPUMODE_KERNEL, true],

@@ -6,7 +6,7 @@ import { readProfile } from '../../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
 import { decimal64 } from '../../../src/writers/csv/fields.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { type AttrSpec, context, encodeFile, misc, record } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, context, encodeFile, misc, record } from '../../support/builders/recordings/perf-encoder.ts';
 
 /** Addresses of the text of kernels, and of one of their modules. */
 const KERNELS = {

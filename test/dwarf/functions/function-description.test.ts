@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DebugInfo } from '../../../src/dwarf/debug-info.ts';
-import { AT, DwarfBuilder, FORM, Label, TAG } from '../../support/builders/dwarf-builder.ts';
+import { AT, DwarfBuilder, FORM, Label, TAG } from '../../support/builders/dwarf/dwarf-builder.ts';
 import { die, extent, look, lookIn, named, sectionsOf, subprogram, unit } from '../../support/readers/debug-info.ts';
 
 describe('the description of a function', () => {

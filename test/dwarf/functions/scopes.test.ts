@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { DebugInfo, type DebugInfoOptions } from '../../../src/dwarf/debug-info.ts';
 import type { DebugSections } from '../../../src/dwarf/sections/debug-sections.ts';
 import type { SourceScope } from '../../../src/symbol-table/code-symbols.ts';
-import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, Label, TAG } from '../../support/builders/dwarf-builder.ts';
-import { memorySections } from '../../support/builders/memory-sections.ts';
+import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, Label, TAG } from '../../support/builders/dwarf/dwarf-builder.ts';
+import { memorySections } from '../../support/builders/dwarf/memory-sections.ts';
 
 const CXX: AttributePlan = [AT.language, FORM.data1, 0x04];
 const extent = (low: number, size: number): AttributePlan[] => [

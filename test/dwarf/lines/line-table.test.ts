@@ -4,8 +4,8 @@ import { PerfconvError } from '../../../src/base/problems/errors.ts';
 import { WasmLoan } from '../../../src/dwarf/encoding/wasm-instance.ts';
 import { type LineTable, LineTableReader } from '../../../src/dwarf/lines/line-table.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
-import { type LineProgramPlan, makeLineProgram } from '../../support/builders/line-program.ts';
-import { memorySections } from '../../support/builders/memory-sections.ts';
+import { type LineProgramPlan, makeLineProgram } from '../../support/builders/dwarf/line-program.ts';
+import { memorySections } from '../../support/builders/dwarf/memory-sections.ts';
 import { runs } from '../../support/thoroughness.ts';
 
 const UNIT = { name: 'main.c', compDir: '/build' };

@@ -8,7 +8,7 @@ import { hasDebugInfo, openDebugSections } from '../../../src/dwarf/sections/elf
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { decompress } from '../../../src/host/compression/decompress.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
-import { buildSectionElf, type PlannedElfSection, type SectionElfPlan } from '../../support/builders/section-elf.ts';
+import { buildSectionElf, type PlannedElfSection, type SectionElfPlan } from '../../support/builders/elf/section-elf.ts';
 
 const TEXT = Buffer.from('abcdefgh'.repeat(500));
 const COMPRESSED = 0x800;

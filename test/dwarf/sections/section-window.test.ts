@@ -3,7 +3,7 @@ import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { PerfconvError } from '../../../src/base/problems/errors.ts';
 import type { ReusedMemory } from '../../../src/dwarf/sections/reused-memory.ts';
 import { SectionWindow } from '../../../src/dwarf/sections/section-window.ts';
-import { memorySections } from '../../support/builders/memory-sections.ts';
+import { memorySections } from '../../support/builders/dwarf/memory-sections.ts';
 
 describe('a window of a section', () => {
   it('has the right content again after a read that failed halfway', async () => {

@@ -6,8 +6,8 @@ import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { FrameSection } from '../../../src/elf/frame-tables/frame-section.ts';
 import { findFunctionStarts, visitFrameRanges } from '../../../src/elf/frame-tables/function-starts.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
-import { buildElf, DATA, TEXT } from '../../support/builders/elf-builder.ts';
-import { assembleExidx } from '../../support/builders/exidx-assembler.ts';
+import { buildElf, DATA, TEXT } from '../../support/builders/elf/elf-builder.ts';
+import { assembleExidx } from '../../support/builders/unwind/exidx-assembler.ts';
 
 interface Form {
   readonly littleEndian: boolean;

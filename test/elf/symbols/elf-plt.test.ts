@@ -4,8 +4,8 @@ import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { readPltEntries } from '../../../src/elf/symbols/elf-plt.ts';
 import { readPltStubs } from '../../../src/elf/symbols/elf-plt-stubs.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
-import { buildElf, DATA } from '../../support/builders/elf-builder.ts';
-import { buildSectionElf } from '../../support/builders/section-elf.ts';
+import { buildElf, DATA } from '../../support/builders/elf/elf-builder.ts';
+import { buildSectionElf } from '../../support/builders/elf/section-elf.ts';
 
 /** Start, size and slot of each stub in these words of code, at svma 0 with the GOT at 0. */
 async function slotsOf(machine: number, words: readonly number[], options: { littleEndian?: boolean; section?: string; is32?: boolean } = {}) {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../../src/elf/symbols/elf-symbols.ts';
-import { buildSectionElf } from '../../support/builders/section-elf.ts';
+import { buildSectionElf } from '../../support/builders/elf/section-elf.ts';
 
 const SYMBOL_BYTES = 24;
 

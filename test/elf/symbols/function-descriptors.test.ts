@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../../src/elf/symbols/elf-symbols.ts';
-import { buildElf, DATA, TEXT } from '../../support/builders/elf-builder.ts';
+import { buildElf, DATA, TEXT } from '../../support/builders/elf/elf-builder.ts';
 
 const EM_PPC64 = 21;
 const DESCRIPTOR_BYTES = 24;

@@ -5,7 +5,7 @@ import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../../src/elf/symbols/elf-symbols.ts';
 import { PlainSymbols } from '../../../src/elf/symbols/plain-symbols.ts';
 import { MAX_ENTRIES } from '../../../src/elf/wasm/contract.ts';
-import { buildElf, DATA, type PlannedSymbol, TEXT } from '../../support/builders/elf-builder.ts';
+import { buildElf, DATA, type PlannedSymbol, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { runs } from '../../support/thoroughness.ts';
 
 const HALF = TEXT.sizeBytes / 2;

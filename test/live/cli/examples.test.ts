@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../../src/cli/command-line/commands.ts';
 import { helpText } from '../../../src/cli/command-line/help.ts';
-import { exampleRecording } from '../../support/builders/example-recording.ts';
-import { encodeFile, encodePipe } from '../../support/builders/perf-encoder.ts';
+import { exampleRecording } from '../../support/builders/recordings/example-recording.ts';
+import { encodeFile, encodePipe } from '../../support/builders/recordings/perf-encoder.ts';
 import { announceSkipped, recordWithPerf, whyMissing, whyNoRecording } from '../../support/perf/perf-tool.ts';
 import { ensureBuilt } from '../../support/programs/built-cli.ts';
 

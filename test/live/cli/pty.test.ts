@@ -4,7 +4,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeFile, record } from '../../support/builders/perf-encoder.ts';
+import { encodeFile, record } from '../../support/builders/recordings/perf-encoder.ts';
 import { announceSkipped, whyMissing } from '../../support/perf/perf-tool.ts';
 import { ensureBuilt } from '../../support/programs/built-cli.ts';
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FORMATS } from '../../../src/pipeline/formats.ts';
-import { fileRecording } from '../../support/builders/cli-recordings.ts';
+import { fileRecording } from '../../support/builders/recordings/cli-recordings.ts';
 import { announceSkipped, whyMissing } from '../../support/perf/perf-tool.ts';
 import { ensureBuilt, startCli } from '../../support/programs/built-cli.ts';
 

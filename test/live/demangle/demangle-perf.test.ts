@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeText } from '../../../src/base/text/text.ts';
 import { demangle } from '../../../src/demangle/demangle.ts';
 import { AliasChoice } from '../../../src/symbol-table/best-alias.ts';
-import { buildElf, TEXT } from '../../support/builders/elf-builder.ts';
+import { buildElf, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { askPerf, hasPerf } from '../../support/perf/perf-oracle.ts';
 import { announceSkipped, makeTempDir, removeTempDir } from '../../support/perf/perf-tool.ts';
 

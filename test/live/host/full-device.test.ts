@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OutputStage } from '../../../src/host/output/output-stage.ts';
 import { openStandardOutput } from '../../../src/host/output/standard-output.ts';
-import { fileRecording } from '../../support/builders/cli-recordings.ts';
+import { fileRecording } from '../../support/builders/recordings/cli-recordings.ts';
 import { announceSkipped } from '../../support/perf/perf-tool.ts';
 import { runMain } from '../../support/programs/run-main.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openJitFile } from '../../../src/host/symbols/jit-file.ts';
-import { encodeJitDump } from '../../support/builders/jitdump-encoder.ts';
-import { encodeFile, misc, record } from '../../support/builders/perf-encoder.ts';
+import { encodeJitDump } from '../../support/builders/recordings/jitdump-encoder.ts';
+import { encodeFile, misc, record } from '../../support/builders/recordings/perf-encoder.ts';
 import { announceSkipped } from '../../support/perf/perf-tool.ts';
 import { runMain } from '../../support/programs/run-main.ts';
 

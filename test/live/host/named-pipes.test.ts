@@ -8,7 +8,7 @@ import { readRange } from '../../../src/base/streams/byte-source.ts';
 import { openFile } from '../../../src/host/input/open-input.ts';
 import { jitDumpsOf } from '../../../src/host/symbols/jit-dumps.ts';
 import { NodeSymbolFiles } from '../../../src/host/symbols/symbol-files.ts';
-import { fileRecording, pipeRecording } from '../../support/builders/cli-recordings.ts';
+import { fileRecording, pipeRecording } from '../../support/builders/recordings/cli-recordings.ts';
 import { announceSkipped, whyMissing } from '../../support/perf/perf-tool.ts';
 
 const whyNot = whyMissing('mkfifo');

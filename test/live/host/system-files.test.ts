@@ -10,7 +10,7 @@ import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../../src/elf/symbols/elf-symbols.ts';
 import { openStandardInput } from '../../../src/host/input/open-input.ts';
 import { NodeSymbolFiles } from '../../../src/host/symbols/symbol-files.ts';
-import { fileRecording, pipeRecording } from '../../support/builders/cli-recordings.ts';
+import { fileRecording, pipeRecording } from '../../support/builders/recordings/cli-recordings.ts';
 import { announceSkipped } from '../../support/perf/perf-tool.ts';
 
 const isLinux = process.platform === 'linux';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { framesOf, kernelMap, LIST, sample, TEXT } from '../../support/builders/guest-kernels.ts';
-import { encodeFile } from '../../support/builders/perf-encoder.ts';
+import { framesOf, kernelMap, LIST, sample, TEXT } from '../../support/builders/recordings/guest-kernels.ts';
+import { encodeFile } from '../../support/builders/recordings/perf-encoder.ts';
 import { announceSkipped, runTool, whyNoPerf } from '../../support/perf/perf-tool.ts';
 
 const whyNot = whyNoPerf();

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AttrSpec, FileSpec, RecordSpec, SampleBit, SampleFields } from '../../support/builders/perf-encoder.ts';
+import type { AttrSpec, FileSpec, RecordSpec, SampleBit, SampleFields } from '../../support/builders/recordings/perf-encoder.ts';
 import {
   branchHwIndex,
   context,
@@ -13,7 +13,7 @@ import {
   sampleBits,
   softwareEvent,
   toolRecords,
-} from '../../support/builders/perf-encoder.ts';
+} from '../../support/builders/recordings/perf-encoder.ts';
 import { parseReportStats } from '../../support/perf/perf-report-text.ts';
 import { parsePerfScript } from '../../support/perf/perf-script-text.ts';
 import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf } from '../../support/perf/perf-tool.ts';

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AttrSpec, encodeFile, misc, record } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, misc, record } from '../../support/builders/recordings/perf-encoder.ts';
 import { announceSkipped, makeTempDir, removeTempDir, runTool, whyNoPerf } from '../../support/perf/perf-tool.ts';
 import { convert } from '../../support/programs/perfconv-tool.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AttrSpec, encodeFile, record } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, record } from '../../support/builders/recordings/perf-encoder.ts';
 import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyNoPerf, whyNoRecording } from '../../support/perf/perf-tool.ts';
 import { convert } from '../../support/programs/perfconv-tool.ts';
 

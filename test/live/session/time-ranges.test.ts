@@ -5,7 +5,7 @@ import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { openFile } from '../../../src/host/input/open-input.ts';
 import { readProfile } from '../../../src/pipeline/read-profile.ts';
 import { parseTimeRanges } from '../../../src/session/filter/time-ranges.ts';
-import { denseRecording } from '../../support/builders/dense-recording.ts';
+import { denseRecording } from '../../support/builders/recordings/dense-recording.ts';
 import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../../support/perf/perf-tool.ts';
 
 const noPerf = whyNoPerf();

@@ -12,7 +12,7 @@ import { DebuginfodCache } from '../../../src/host/symbols/debuginfod-cache.ts';
 import { NodeSymbolFiles } from '../../../src/host/symbols/symbol-files.ts';
 import type { DsoSymbols } from '../../../src/naming/dso-symbols.ts';
 import { type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
-import { type AttrSpec, encodeFile, type RecordSpec, record } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record } from '../../support/builders/recordings/perf-encoder.ts';
 import { hasPerf, runs } from '../../support/perf/perf-oracle.ts';
 import { announceSkipped } from '../../support/perf/perf-tool.ts';
 import { runMain } from '../../support/programs/run-main.ts';

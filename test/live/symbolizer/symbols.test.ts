@@ -10,7 +10,7 @@ import { NodeSymbolFiles } from '../../../src/host/symbols/symbol-files.ts';
 import { demangleSymbol } from '../../../src/naming/function-names.ts';
 import type { SymbolTable } from '../../../src/symbol-table/symbol-table.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { buildElf, TEXT } from '../../support/builders/elf-builder.ts';
+import { buildElf, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { askPerf, hasPerf, type OracleName, runs } from '../../support/perf/perf-oracle.ts';
 import { announceSkipped } from '../../support/perf/perf-tool.ts';
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AttrSpec, encodeFile, encodeTracingData, eventType, record } from '../../support/builders/perf-encoder.ts';
-import { type TraceCase, traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../../support/builders/trace-cases.ts';
+import { type AttrSpec, encodeFile, encodeTracingData, eventType, record } from '../../support/builders/recordings/perf-encoder.ts';
+import { type TraceCase, traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../../support/builders/recordings/trace-cases.ts';
 import { compareScripts, describeComparison, isAcceptable } from '../../support/perf/compare-scripts.ts';
 import { announceSkipped, makeTempDir, removeTempDir, runTool, whyMissing, whyNoRecording } from '../../support/perf/perf-tool.ts';
 import { recordVariant } from '../../support/perf/record-variant.ts';

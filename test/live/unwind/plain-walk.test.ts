@@ -5,7 +5,7 @@ import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { readUnwindModule, type UnwindModule } from '../../../src/unwind/modules/unwind-module.ts';
 import { CfaRows } from '../../../src/unwind/rules/cfa-rows.ts';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
-import { type MadeSample, MadeSpace, madeInput } from '../../support/builders/made-process.ts';
+import { type MadeSample, MadeSpace, madeInput } from '../../support/builders/unwind/made-process.ts';
 import { announceSkipped } from '../../support/perf/perf-tool.ts';
 
 /** Files of x86-64, some with rules that compilers do not write. `PERFCONV_WALK_FILES` names others, separated by spaces. */

@@ -12,7 +12,7 @@ import type { UnwindInput } from '../../../src/unwind/frames/unwind-input.ts';
 import type { UnwindMachine } from '../../../src/unwind/machines/unwind-machine.ts';
 import { readUnwindModule } from '../../../src/unwind/modules/unwind-module.ts';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
-import { MadeSpace } from '../../support/builders/made-process.ts';
+import { MadeSpace } from '../../support/builders/unwind/made-process.ts';
 import { runs } from '../../support/perf/perf-oracle.ts';
 import { announceSkipped } from '../../support/perf/perf-tool.ts';
 

@@ -8,7 +8,7 @@ import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { PPROF_LABELS } from '../../../src/writers/pprof/labels.ts';
 import { type PprofOptions, writePprof } from '../../../src/writers/pprof/pprof.ts';
-import { buildProfile } from '../../support/builders/build-profile.ts';
+import { buildProfile } from '../../support/builders/profiles/build-profile.ts';
 import { announceSkipped } from '../../support/perf/perf-tool.ts';
 import { findPprof, noPprof } from '../../support/programs/pprof-tool.ts';
 

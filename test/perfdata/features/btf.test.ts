@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { readFunctionNames } from '../../../src/perfdata/features/btf.ts';
-import { btfObject } from '../../support/builders/perf-encoder.ts';
+import { btfObject } from '../../support/builders/recordings/perf-encoder.ts';
 
 describe.each(['little', 'big'] as const)('a %s-endian BTF object', (byteOrder) => {
   const bytes = btfObject(byteOrder, ['fentry_blk_account_io_start', 'charge_func']);

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { FEATURE_NAMES } from '../../../src/perfdata/abi/constants.ts';
 import { type Features, readFeature } from '../../../src/perfdata/features/features.ts';
-import { type AttrSpec, type ByteOrder, type FeatureName, type FeatureSpec, featureBits, featureBytes } from '../../support/builders/perf-encoder.ts';
+import {
+  type AttrSpec,
+  type ByteOrder,
+  type FeatureName,
+  type FeatureSpec,
+  featureBits,
+  featureBytes,
+} from '../../support/builders/recordings/perf-encoder.ts';
 
 const ATTRS: AttrSpec[] = [
   { name: 'cycles:u', type: 0, freq: 4000n, ids: [11n, 12n], sampleType: ['ip', 'tid', 'time'], flags: ['excludeKernel'] },

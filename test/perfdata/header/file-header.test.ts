@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import type { RecordingSource } from '../../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../../src/pipeline/read-profile.ts';
-import { type AttrSpec, encodeFile, encodePipe, type FeatureSpec, type FileSpec, record, toolRecords } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, type FeatureSpec, type FileSpec, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../../support/readers/decode.ts';
 import { readingFindings } from '../../support/readers/reading-findings.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { branchSampleNames, clockName, readFormatNames, sampleTypeNames } from '../../../src/perfdata/abi/attr-names.ts';
 import { type PerfEventAttr, readAttr } from '../../../src/perfdata/samples/attr.ts';
-import { type AttrSpec, type ByteOrder, ByteWriter, sampleBits, writeAttr } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, type ByteOrder, ByteWriter, sampleBits, writeAttr } from '../../support/builders/recordings/perf-encoder.ts';
 
 const SPEC: AttrSpec = {
   type: 9,

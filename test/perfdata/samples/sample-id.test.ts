@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { readAttr } from '../../../src/perfdata/samples/attr.ts';
 import { compileSampleId, readSampleId } from '../../../src/perfdata/samples/sample-id.ts';
-import { writeAttr } from '../../support/builders/perf-encoder/attr.ts';
-import { type AttrSpec, ByteWriter, encodeRecord, record, type SampleBit } from '../../support/builders/perf-encoder.ts';
+import { writeAttr } from '../../support/builders/recordings/perf-encoder/attr.ts';
+import { type AttrSpec, ByteWriter, encodeRecord, record, type SampleBit } from '../../support/builders/recordings/perf-encoder.ts';
 
 const SAMPLE_ID = { pid: 3, tid: 4, time: 0x1105n, id: 0x1101n, streamId: 0x1107n, cpu: 6 };
 

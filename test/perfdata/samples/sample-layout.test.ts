@@ -18,7 +18,7 @@ import {
   type SampleFields,
   sampleBits,
   writeAttr,
-} from '../../support/builders/perf-encoder.ts';
+} from '../../support/builders/recordings/perf-encoder.ts';
 
 const ALL_BITS = Object.keys({ ...sampleBits, ...hiperfSampleBits }) as SampleBit[];
 const TRAILING = 0xa5;

@@ -18,7 +18,7 @@ import {
   type SampleFields,
   sampleBits,
   writeAttr,
-} from '../../support/builders/perf-encoder.ts';
+} from '../../support/builders/recordings/perf-encoder.ts';
 
 const ORDERS: readonly ByteOrder[] = ['little', 'big'];
 const ALL_BITS = Object.keys({ ...sampleBits, ...hiperfSampleBits }) as SampleBit[];

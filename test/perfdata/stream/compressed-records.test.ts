@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { block, compressedRecords, FRAME_START, RLE } from '../../support/builders/compressed-records.ts';
-import { type AttrSpec, encodeFile, encodePipe, encodeRecord, record, toolRecords } from '../../support/builders/perf-encoder.ts';
+import { block, compressedRecords, FRAME_START, RLE } from '../../support/builders/recordings/compressed-records.ts';
+import { type AttrSpec, encodeFile, encodePipe, encodeRecord, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../../support/readers/decode.ts';
 import { readingFindings } from '../../support/readers/reading-findings.ts';
 

@@ -3,7 +3,7 @@ import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { PerfconvError } from '../../../src/base/problems/errors.ts';
 import type { RecordingSource } from '../../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../../src/pipeline/read-profile.ts';
-import { type AttrSpec, type ByteOrder, encodeFile, record } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, type ByteOrder, encodeFile, record } from '../../support/builders/recordings/perf-encoder.ts';
 
 const TIB = 2 ** 40;
 const MIB = 2 ** 20;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AttrSpec, branchHwIndex, encodeFile, type RecordSpec, record, type SampleFields } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, branchHwIndex, encodeFile, type RecordSpec, record, type SampleFields } from '../../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 const CALL_STACK = 1n << 11n;

@@ -10,7 +10,7 @@ import {
   MARKER_HIGH,
   markerOf,
 } from '../../../src/session/callchains/callchain-entries.ts';
-import { ByteWriter, context } from '../../support/builders/perf-encoder.ts';
+import { ByteWriter, context } from '../../support/builders/recordings/perf-encoder.ts';
 
 const { PERF_RECORD_MISC_KERNEL: KERNEL, PERF_RECORD_MISC_USER: USER } = abi;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { context, encodeFile, misc, type RecordSpec, record } from '../../support/builders/perf-encoder.ts';
-import { CLOCK, sampleAt, startApp, unmapped, user } from '../../support/builders/recorded-app.ts';
+import { context, encodeFile, misc, type RecordSpec, record } from '../../support/builders/recordings/perf-encoder.ts';
+import { CLOCK, sampleAt, startApp, unmapped, user } from '../../support/builders/recordings/recorded-app.ts';
 import { decode, type PlainFrame } from '../../support/readers/decode.ts';
 
 describe('callchains', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import * as abi from '../../../src/perfdata/abi/constants.ts';
 import { CallchainTable } from '../../../src/session/callchains/callchains.ts';
-import { ByteWriter, context } from '../../support/builders/perf-encoder.ts';
+import { ByteWriter, context } from '../../support/builders/recordings/perf-encoder.ts';
 
 const { PERF_RECORD_MISC_KERNEL: KERNEL, PERF_RECORD_MISC_USER: USER } = abi;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_WAITING_SAMPLES } from '../../../src/session/callchains/deferred-callchains.ts';
 import { parseTimeRanges } from '../../../src/session/filter/time-ranges.ts';
-import { type AttrSpec, context, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, context, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
 import { type Decoded, decode } from '../../support/readers/decode.ts';
 import { locationsOf } from '../../support/readers/locations-of.ts';
 

@@ -2,13 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import type { ReadProfileOptions } from '../../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { APP, decodeAll, FEATURES, LIBRARY, MAIN, mapped, sample, shown, start } from '../../support/builders/dumped-recording.ts';
-import { DUMPING, dumpedStack } from '../../support/builders/dumped-stack.ts';
-import { buildElf, DATA, TEXT } from '../../support/builders/elf-builder.ts';
-import { assembleFrames, assembleFrameTable, CfaCode } from '../../support/builders/frame-assembler.ts';
+import { buildElf, DATA, TEXT } from '../../support/builders/elf/elf-builder.ts';
+import { buildSectionElf } from '../../support/builders/elf/section-elf.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { type AttrSpec, context, encodeFile, type FeatureSpec, type RecordSpec, record, type SampleFields } from '../../support/builders/perf-encoder.ts';
-import { buildSectionElf } from '../../support/builders/section-elf.ts';
+import { APP, decodeAll, FEATURES, LIBRARY, MAIN, mapped, sample, shown, start } from '../../support/builders/recordings/dumped-recording.ts';
+import { DUMPING, dumpedStack } from '../../support/builders/recordings/dumped-stack.ts';
+import {
+  type AttrSpec,
+  context,
+  encodeFile,
+  type FeatureSpec,
+  type RecordSpec,
+  record,
+  type SampleFields,
+} from '../../support/builders/recordings/perf-encoder.ts';
+import { assembleFrames, assembleFrameTable, CfaCode } from '../../support/builders/unwind/frame-assembler.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 describe('stacks with compatPerf', () => {

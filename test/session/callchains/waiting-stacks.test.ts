@@ -5,13 +5,13 @@ import { PerfconvError } from '../../../src/base/problems/errors.ts';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { type ReadProfileOptions, readProfile } from '../../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { compressedRecords } from '../../support/builders/compressed-records.ts';
-import { APP, decodeAll, FEATURES, LIBRARY, MAIN, mapped, sample, shown, start } from '../../support/builders/dumped-recording.ts';
-import { DUMPING, dumpedStack } from '../../support/builders/dumped-stack.ts';
-import { buildElf, TEXT } from '../../support/builders/elf-builder.ts';
+import { buildElf, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { splitRecord } from '../../support/builders/perf-encoder/simpleperf.ts';
-import { encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../../support/builders/perf-encoder.ts';
+import { compressedRecords } from '../../support/builders/recordings/compressed-records.ts';
+import { APP, decodeAll, FEATURES, LIBRARY, MAIN, mapped, sample, shown, start } from '../../support/builders/recordings/dumped-recording.ts';
+import { DUMPING, dumpedStack } from '../../support/builders/recordings/dumped-stack.ts';
+import { splitRecord } from '../../support/builders/recordings/perf-encoder/simpleperf.ts';
+import { encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 describe('unwinding a recording', () => {

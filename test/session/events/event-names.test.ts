@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { meansEvent } from '../../../src/session/events/event-names.ts';
-import { type AttrSpec, encodeFile, record } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, record } from '../../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 describe('the name of an event that a user gives', () => {

@@ -9,7 +9,7 @@ import {
   type RecordSpec,
   record,
   toolRecords,
-} from '../../support/builders/perf-encoder.ts';
+} from '../../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 const CYCLES: AttrSpec = {

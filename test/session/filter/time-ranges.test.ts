@@ -4,9 +4,9 @@ import { PerfconvError } from '../../../src/base/problems/errors.ts';
 import { BufferSource, type ByteSource, type RecordingSource } from '../../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../../src/pipeline/read-profile.ts';
 import { parseTimeRanges } from '../../../src/session/filter/time-ranges.ts';
-import { denseRecording, FIRST_NS } from '../../support/builders/dense-recording.ts';
-import { type AttrSpec, encodeFile, record, simpleperfRecords } from '../../support/builders/perf-encoder.ts';
-import { CLOCK, META } from '../../support/builders/simpleperf-recordings.ts';
+import { denseRecording, FIRST_NS } from '../../support/builders/recordings/dense-recording.ts';
+import { type AttrSpec, encodeFile, record, simpleperfRecords } from '../../support/builders/recordings/perf-encoder.ts';
+import { CLOCK, META } from '../../support/builders/recordings/simpleperf-recordings.ts';
 
 /** Times of the samples that `--time` keeps, in nanoseconds since the first sample of the recording. */
 async function selected(source: RecordingSource, time: string, firstNs = FIRST_NS): Promise<number[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SwitchRecords } from '../../support/builders/switch-recordings.ts';
+import { SwitchRecords } from '../../support/builders/recordings/switch-recordings.ts';
 import { type Decoded, decode } from '../../support/readers/decode.ts';
 import { D, findings, isWait, MS, OFF, R, S } from '../../support/truth/off-cpu-waits.ts';
 

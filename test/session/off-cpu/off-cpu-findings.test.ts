@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../../support/builders/perf-encoder.ts';
-import { META } from '../../support/builders/simpleperf-recordings.ts';
-import { ATTRS, CLOCK, SCHED, SwitchRecords } from '../../support/builders/switch-recordings.ts';
+import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
+import { META } from '../../support/builders/recordings/simpleperf-recordings.ts';
+import { ATTRS, CLOCK, SCHED, SwitchRecords } from '../../support/builders/recordings/switch-recordings.ts';
 import { type Decoded, decode } from '../../support/readers/decode.ts';
 import { D, findings, MS, messageOf, OFF, R, S, waitsOf } from '../../support/truth/off-cpu-waits.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { context, encodeFile, record } from '../../support/builders/perf-encoder.ts';
-import { offCpuAttr, offCpuPayload } from '../../support/builders/switch-recordings.ts';
+import { context, encodeFile, record } from '../../support/builders/recordings/perf-encoder.ts';
+import { offCpuAttr, offCpuPayload } from '../../support/builders/recordings/switch-recordings.ts';
 import { decode } from '../../support/readers/decode.ts';
 import { OFF } from '../../support/truth/off-cpu-waits.ts';
 

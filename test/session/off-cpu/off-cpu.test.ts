@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BY_RECORD, OffCpuWaits } from '../../../src/session/off-cpu/off-cpu-waits.ts';
-import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../../support/builders/perf-encoder.ts';
-import { ATTRS, SCHED, SwitchRecords } from '../../support/builders/switch-recordings.ts';
+import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
+import { ATTRS, SCHED, SwitchRecords } from '../../support/builders/recordings/switch-recordings.ts';
 import { decode } from '../../support/readers/decode.ts';
 import { D, findings, isWait, MS, OFF, PREEMPTED, R, S, waits, waitsOf } from '../../support/truth/off-cpu-waits.ts';
 

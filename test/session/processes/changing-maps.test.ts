@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { DUMPING } from '../../support/builders/dumped-stack.ts';
-import { buildElf, TEXT } from '../../support/builders/elf-builder.ts';
-import { assembleFrames, assembleFrameTable, CfaCode } from '../../support/builders/frame-assembler.ts';
+import { buildElf, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { encodeFile, type RecordSpec, record } from '../../support/builders/perf-encoder.ts';
+import { DUMPING } from '../../support/builders/recordings/dumped-stack.ts';
+import { encodeFile, type RecordSpec, record } from '../../support/builders/recordings/perf-encoder.ts';
+import { assembleFrames, assembleFrameTable, CfaCode } from '../../support/builders/unwind/frame-assembler.ts';
 import { decode, type PlainSample } from '../../support/readers/decode.ts';
 import { runs } from '../../support/thoroughness.ts';
 

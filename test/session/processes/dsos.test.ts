@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type AttrSpec, encodeFile, record } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, record } from '../../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 describe('mapped memory', () => {

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type AttrSpec, encodeFile, encodePipe, misc, type RecordSpec, record, simpleperfFeatures, toolRecords } from '../../support/builders/perf-encoder.ts';
+import {
+  type AttrSpec,
+  encodeFile,
+  encodePipe,
+  misc,
+  type RecordSpec,
+  record,
+  simpleperfFeatures,
+  toolRecords,
+} from '../../support/builders/recordings/perf-encoder.ts';
 import { type Decoded, decode } from '../../support/readers/decode.ts';
 
 const CLOCK: AttrSpec = { name: 'cpu-clock', type: 1, period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };

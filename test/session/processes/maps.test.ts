@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { type SymbolFiles, Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { buildElf, TEXT } from '../../support/builders/elf-builder.ts';
+import { buildElf, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
 import {
   context,
@@ -13,8 +13,8 @@ import {
   record,
   simpleperfFeatures,
   toolRecords,
-} from '../../support/builders/perf-encoder.ts';
-import { APP, CLOCK, sampleAt, startApp } from '../../support/builders/recorded-app.ts';
+} from '../../support/builders/recordings/perf-encoder.ts';
+import { APP, CLOCK, sampleAt, startApp } from '../../support/builders/recordings/recorded-app.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 describe('maps', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { context, encodeFile, misc, record } from '../../support/builders/perf-encoder.ts';
-import { APP, CLOCK, sampleAt, startApp, unmapped } from '../../support/builders/recorded-app.ts';
+import { context, encodeFile, misc, record } from '../../support/builders/recordings/perf-encoder.ts';
+import { APP, CLOCK, sampleAt, startApp, unmapped } from '../../support/builders/recordings/recorded-app.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 describe('processes and threads', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { APP, shown } from '../../support/builders/dumped-recording.ts';
-import { DUMPING } from '../../support/builders/dumped-stack.ts';
-import { buildElf, TEXT } from '../../support/builders/elf-builder.ts';
-import { assembleFrames } from '../../support/builders/frame-assembler.ts';
+import { buildElf, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { encodeFile, type FeatureSpec, misc, record } from '../../support/builders/perf-encoder.ts';
-import { CIE, code, fde, RIP } from '../../support/builders/x86-64-functions.ts';
+import { APP, shown } from '../../support/builders/recordings/dumped-recording.ts';
+import { DUMPING } from '../../support/builders/recordings/dumped-stack.ts';
+import { encodeFile, type FeatureSpec, misc, record } from '../../support/builders/recordings/perf-encoder.ts';
+import { assembleFrames } from '../../support/builders/unwind/frame-assembler.ts';
+import { CIE, code, fde, RIP } from '../../support/builders/unwind/x86-64-functions.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 const BASE = 0x400000n;

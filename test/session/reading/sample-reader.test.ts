@@ -4,7 +4,15 @@ import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { branchFlagsLo } from '../../../src/perfdata/samples/branch-stack.ts';
 import { readRecords } from '../../../src/records/read-records.ts';
-import { type AttrSpec, branchHwIndex, encodeFile, encodeRecord, type RecordSpec, record, type SampleFields } from '../../support/builders/perf-encoder.ts';
+import {
+  type AttrSpec,
+  branchHwIndex,
+  encodeFile,
+  encodeRecord,
+  type RecordSpec,
+  record,
+  type SampleFields,
+} from '../../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 const ATTR: AttrSpec = { name: 'cycles', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../../support/builders/perf-encoder.ts';
-import { APP, CLOCK, sampleAt, startApp, user } from '../../support/builders/recorded-app.ts';
+import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
+import { APP, CLOCK, sampleAt, startApp, user } from '../../support/builders/recordings/recorded-app.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 describe('samples', () => {

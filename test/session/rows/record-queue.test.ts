@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RecordQueue } from '../../../src/session/rows/record-queue.ts';
 import type { RecordRow } from '../../../src/session/rows/record-row.ts';
-import { recordRow } from '../../support/builders/record-row.ts';
+import { recordRow } from '../../support/builders/recordings/record-row.ts';
 import { runs } from '../../support/thoroughness.ts';
 
 /** Pushes a row whose every column follows from its number, so that a column mixed up with another row is noticed. */

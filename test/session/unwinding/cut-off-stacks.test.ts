@@ -5,10 +5,10 @@ import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../../src/pipeline/read-profile.ts';
 import { requireMergedSamples, requireSamples } from '../../../src/pipeline/require-samples.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { decodeAll, FEATURES, MAIN, sample, shown, start } from '../../support/builders/dumped-recording.ts';
-import { DUMPING, dumpedStack } from '../../support/builders/dumped-stack.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { type AttrSpec, context, encodeFile, record, type SampleFields } from '../../support/builders/perf-encoder.ts';
+import { decodeAll, FEATURES, MAIN, sample, shown, start } from '../../support/builders/recordings/dumped-recording.ts';
+import { DUMPING, dumpedStack } from '../../support/builders/recordings/dumped-stack.ts';
+import { type AttrSpec, context, encodeFile, record, type SampleFields } from '../../support/builders/recordings/perf-encoder.ts';
 
 describe('stacks that do not reach their start', () => {
   const records = [...start(), sample(10n, [0x500010n, MAIN]), sample(11n, [0x500010n, 0x500020n, MAIN], dumpedStack([0x500010n, 0x500020n, MAIN], 2))];

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it, test } from 'vitest';
-import { DUMPING } from '../../support/builders/dumped-stack.ts';
-import { assembleFrames, CfaCode } from '../../support/builders/frame-assembler.ts';
-import { blockingSource, encodeJitDump, type JitRecordSpec } from '../../support/builders/jitdump-encoder.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../../support/builders/perf-encoder.ts';
+import { DUMPING } from '../../support/builders/recordings/dumped-stack.ts';
+import { blockingSource, encodeJitDump, type JitRecordSpec } from '../../support/builders/recordings/jitdump-encoder.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../../support/builders/recordings/perf-encoder.ts';
+import { assembleFrames, CfaCode } from '../../support/builders/unwind/frame-assembler.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 const JIT = 0x7f00_0000_0000n;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ReadProfileOptions } from '../../../src/pipeline/read-profile.ts';
 import type { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { TEXT } from '../../support/builders/elf-builder.ts';
-import { CfaCode } from '../../support/builders/frame-assembler.ts';
-import { type AttrSpec, context, encodeFile, record, type SampleFields } from '../../support/builders/perf-encoder.ts';
-import { ruledFunctions } from '../../support/builders/ruled-functions.ts';
+import { TEXT } from '../../support/builders/elf/elf-builder.ts';
+import { type AttrSpec, context, encodeFile, record, type SampleFields } from '../../support/builders/recordings/perf-encoder.ts';
+import { CfaCode } from '../../support/builders/unwind/frame-assembler.ts';
+import { ruledFunctions } from '../../support/builders/unwind/ruled-functions.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 const [FP, LR, SP] = [29, 30, 31];

@@ -4,9 +4,9 @@ import type { Dso } from '../../../src/session/processes/dsos.ts';
 import { MappedCode } from '../../../src/session/unwinding/mapped-code.ts';
 import type { UnwindSegment } from '../../../src/session/unwinding/unwind-files.ts';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
-import { madeInput } from '../../support/builders/made-process.ts';
-import { moduleOf } from '../../support/builders/unwound.ts';
-import { CIE, code, fde, R12, RIP } from '../../support/builders/x86-64-functions.ts';
+import { madeInput } from '../../support/builders/unwind/made-process.ts';
+import { moduleOf } from '../../support/builders/unwind/unwound.ts';
+import { CIE, code, fde, R12, RIP } from '../../support/builders/unwind/x86-64-functions.ts';
 
 const SP = 0x7ffc_f000_1000;
 const MAP = 0x7f00_0001_0000;

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import type { ReadProfileOptions } from '../../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { TEXT } from '../../support/builders/elf-builder.ts';
-import { CfaCode } from '../../support/builders/frame-assembler.ts';
+import { TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { type AttrSpec, context, encodeFile, record } from '../../support/builders/perf-encoder.ts';
-import { ruledFunctions } from '../../support/builders/ruled-functions.ts';
+import { type AttrSpec, context, encodeFile, record } from '../../support/builders/recordings/perf-encoder.ts';
+import { CfaCode } from '../../support/builders/unwind/frame-assembler.ts';
+import { ruledFunctions } from '../../support/builders/unwind/ruled-functions.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 const [SP, FP, LR] = [1, 31, 65];

@@ -2,13 +2,22 @@ import { describe, expect, it, test } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import type { ReadProfileOptions } from '../../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { APP, decodeAll, FEATURES, LIBRARY, MAIN, mapped, sample, shown, start } from '../../support/builders/dumped-recording.ts';
-import { DUMPING, dumpedStack } from '../../support/builders/dumped-stack.ts';
-import { buildElf, TEXT } from '../../support/builders/elf-builder.ts';
-import { assembleFrames, CfaCode } from '../../support/builders/frame-assembler.ts';
+import { buildElf, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { type AttrSpec, context, encodeFile, misc, type RecordSpec, record, type SampleFields, toolRecords } from '../../support/builders/perf-encoder.ts';
-import { META } from '../../support/builders/simpleperf-recordings.ts';
+import { APP, decodeAll, FEATURES, LIBRARY, MAIN, mapped, sample, shown, start } from '../../support/builders/recordings/dumped-recording.ts';
+import { DUMPING, dumpedStack } from '../../support/builders/recordings/dumped-stack.ts';
+import {
+  type AttrSpec,
+  context,
+  encodeFile,
+  misc,
+  type RecordSpec,
+  record,
+  type SampleFields,
+  toolRecords,
+} from '../../support/builders/recordings/perf-encoder.ts';
+import { META } from '../../support/builders/recordings/simpleperf-recordings.ts';
+import { assembleFrames, CfaCode } from '../../support/builders/unwind/frame-assembler.ts';
 import { decode } from '../../support/readers/decode.ts';
 
 describe('stacks of samples with registers and a dump', () => {

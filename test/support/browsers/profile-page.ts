@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Profile } from '../../../src/profile/profile.ts';
-import { pageOf } from '../builders/page-recording.ts';
+import { pageOf } from '../builders/profiles/page-recording.ts';
 import { type HtmlView, withHtmlPage } from '../readers/html-page.ts';
 import type { BrowserName, ViewerOptions } from './browser-page.ts';
 

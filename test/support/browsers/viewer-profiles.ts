@@ -1,4 +1,4 @@
-import type { FrameSpec, SampleSpec } from '../builders/build-profile.ts';
+import type { FrameSpec, SampleSpec } from '../builders/profiles/build-profile.ts';
 
 const postgres = (name: string, file?: string, line?: number): FrameSpec => ({
   name,

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { DebugInfo, type DebugInfoOptions } from '../../../src/dwarf/debug-info.ts';
 import type { SourceFrame, SourceFunction } from '../../../src/symbol-table/code-symbols.ts';
-import { AT, type AttributePlan, type DiePlan, type DwarfBuilder, FORM, TAG, type UnitPlan } from '../builders/dwarf-builder.ts';
-import { memorySections } from '../builders/memory-sections.ts';
+import { AT, type AttributePlan, type DiePlan, type DwarfBuilder, FORM, TAG, type UnitPlan } from '../builders/dwarf/dwarf-builder.ts';
+import { memorySections } from '../builders/dwarf/memory-sections.ts';
 
 /** What debug information says about some addresses. */
 export interface Looked {

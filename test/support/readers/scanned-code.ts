@@ -1,7 +1,7 @@
 import type { UnwindMachine } from '../../../src/unwind/machines/unwind-machine.ts';
-import { assembleExidx } from '../builders/exidx-assembler.ts';
-import { MadeSpace } from '../builders/made-process.ts';
-import { madeModule } from '../builders/unwound.ts';
+import { assembleExidx } from '../builders/unwind/exidx-assembler.ts';
+import { MadeSpace } from '../builders/unwind/made-process.ts';
+import { madeModule } from '../builders/unwind/unwound.ts';
 
 export const BIAS = 0x4000_0000;
 export const SP = 0x7fff_0000;

@@ -1,4 +1,4 @@
-import type { SwitchRecords } from '../builders/switch-recordings.ts';
+import type { SwitchRecords } from '../builders/recordings/switch-recordings.ts';
 import { type Decoded, decode, type PlainSample } from '../readers/decode.ts';
 
 /** Nanoseconds of a millisecond, in which recordings of switches are written. */

@@ -6,8 +6,8 @@ import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { decompress } from '../../../src/host/compression/decompress.ts';
 import { openAhead } from '../../../src/symbolizer/debug/open-lines.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
+import { buildSectionElf } from '../../support/builders/elf/section-elf.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { buildSectionElf } from '../../support/builders/section-elf.ts';
 
 const NAMES = ['info', 'str', 'line', 'loclists', 'abbrev'];
 

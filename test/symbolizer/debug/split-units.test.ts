@@ -5,9 +5,9 @@ import { dwoPlaces, dwpPlaces } from '../../../src/symbolizer/debug/split-places
 import { SplitUnits } from '../../../src/symbolizer/debug/split-units.ts';
 import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
+import { memorySections } from '../../support/builders/dwarf/memory-sections.ts';
+import { buildSectionElf } from '../../support/builders/elf/section-elf.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { memorySections } from '../../support/builders/memory-sections.ts';
-import { buildSectionElf } from '../../support/builders/section-elf.ts';
 
 const DIRS = { paths: ['/opt/app/bin/server'], recordedPath: '/opt/app/bin/server', debugDirs: ['/usr/lib/debug'] };
 const REQUEST = { dwoName: 'obj/a.dwo', compDir: '/build', dwoId: '1122334455667788' };

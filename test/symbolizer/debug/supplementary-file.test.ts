@@ -6,8 +6,8 @@ import { openSupplementaryFile, readSupplementaryLink, supplementaryPlaces } fro
 import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
+import { buildSectionElf } from '../../support/builders/elf/section-elf.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { buildSectionElf } from '../../support/builders/section-elf.ts';
 
 const ID = 'aabbccddeeff00112233445566778899aabbccdd';
 const DEBUG_FILE = '/usr/lib/debug/usr/bin/x.debug';

@@ -6,8 +6,8 @@ import type { RecordedKernel } from '../../../src/symbolizer/kernel/kernel-ident
 import { type KernelPlaces, KernelSymbols, type MappedModule } from '../../../src/symbolizer/kernel/kernel-symbols.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
-import { buildElf, type ElfPlan, TEXT } from '../../support/builders/elf-builder.ts';
-import { buildSectionElf } from '../../support/builders/section-elf.ts';
+import { buildElf, type ElfPlan, TEXT } from '../../support/builders/elf/elf-builder.ts';
+import { buildSectionElf } from '../../support/builders/elf/section-elf.ts';
 import { ServedFiles } from '../../support/programs/served-symbol-files.ts';
 
 const ID = 'cc33333333333333333333333333333333333333';

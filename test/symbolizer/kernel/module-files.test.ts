@@ -4,7 +4,7 @@ import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { ModuleFiles, type ModulePlaces, type RecordedModule } from '../../../src/symbolizer/kernel/module-files.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
-import { buildElf } from '../../support/builders/elf-builder.ts';
+import { buildElf } from '../../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
 
 const ID = 'cc33333333333333333333333333333333333333';

@@ -4,7 +4,7 @@ import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { Kallsyms } from '../../../src/symbolizer/kernel/kallsyms.ts';
 import { ModuleLayout } from '../../../src/symbolizer/kernel/module-layout.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
-import { buildSectionElf, type PlannedElfSection } from '../../support/builders/section-elf.ts';
+import { buildSectionElf, type PlannedElfSection } from '../../support/builders/elf/section-elf.ts';
 
 const CODE = 6;
 const DATA = 3;

@@ -6,7 +6,7 @@ import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { findVdso, type VdsoSearch } from '../../../src/symbolizer/kernel/vdso.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { buildElf, type ElfPlan, TEXT } from '../../support/builders/elf-builder.ts';
+import { buildElf, type ElfPlan, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { ServedFiles } from '../../support/programs/served-symbol-files.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';

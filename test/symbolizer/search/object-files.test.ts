@@ -6,9 +6,9 @@ import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { fileCrc, readDebugLink } from '../../../src/symbolizer/search/debug-link.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
-import { buildElf, type ElfPlan, TEXT } from '../../support/builders/elf-builder.ts';
-import { assembleFrames } from '../../support/builders/frame-assembler.ts';
-import { CIE, fde } from '../../support/builders/x86-64-functions.ts';
+import { buildElf, type ElfPlan, TEXT } from '../../support/builders/elf/elf-builder.ts';
+import { assembleFrames } from '../../support/builders/unwind/frame-assembler.ts';
+import { CIE, fde } from '../../support/builders/unwind/x86-64-functions.ts';
 import { ServedFiles } from '../../support/programs/served-symbol-files.ts';
 import { spread } from '../../support/thoroughness.ts';
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { CodeEffort } from '../../../src/unwind/modules/code-effort.ts';
 import { UnwindModule } from '../../../src/unwind/modules/unwind-module.ts';
-import { BIAS, callTo, frames, made, SP, START, space } from '../../support/builders/code-without-rules.ts';
-import { assembleFrames } from '../../support/builders/frame-assembler.ts';
-import { type MadeSample, MadeSpace } from '../../support/builders/made-process.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../support/builders/unwound.ts';
-import { CIE, code, fde, RIP } from '../../support/builders/x86-64-functions.ts';
+import { BIAS, callTo, frames, made, SP, START, space } from '../../support/builders/unwind/code-without-rules.ts';
+import { assembleFrames } from '../../support/builders/unwind/frame-assembler.ts';
+import { type MadeSample, MadeSpace } from '../../support/builders/unwind/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../support/builders/unwind/unwound.ts';
+import { CIE, code, fde, RIP } from '../../support/builders/unwind/x86-64-functions.ts';
 
 describe('x86-64 code without rules', () => {
   // 0x1400 and 0x1500 come after calls through registers.

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { callTo, SP, START, space } from '../../support/builders/code-without-rules.ts';
-import { assembleFrames } from '../../support/builders/frame-assembler.ts';
-import { MadeSpace } from '../../support/builders/made-process.ts';
-import { madeModule, unwound } from '../../support/builders/unwound.ts';
-import { code, fde } from '../../support/builders/x86-64-functions.ts';
+import { callTo, SP, START, space } from '../../support/builders/unwind/code-without-rules.ts';
+import { assembleFrames } from '../../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace } from '../../support/builders/unwind/made-process.ts';
+import { madeModule, unwound } from '../../support/builders/unwind/unwound.ts';
+import { code, fde } from '../../support/builders/unwind/x86-64-functions.ts';
 
 test.each<[string, number, number, string[]]>([
   ['a leaf', 0x1180, 3, ['8001180', '8001400']],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { BIAS, frames, SP, START, space } from '../../support/builders/code-without-rules.ts';
-import { assembleFrames, CfaCode, type PlannedCie } from '../../support/builders/frame-assembler.ts';
-import { MadeSpace } from '../../support/builders/made-process.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../support/builders/unwound.ts';
+import { BIAS, frames, SP, START, space } from '../../support/builders/unwind/code-without-rules.ts';
+import { assembleFrames, CfaCode, type PlannedCie } from '../../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace } from '../../support/builders/unwind/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../support/builders/unwind/unwound.ts';
 
 describe('arm64 code without rules', () => {
   const word = (value: number): number[] => [value & 0xff, (value >> 8) & 0xff, (value >> 16) & 0xff, value >>> 24];

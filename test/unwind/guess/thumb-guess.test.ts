@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ThumbGuess } from '../../../src/unwind/guess/thumb-guess.ts';
 import { CodeBytes } from '../../../src/unwind/memory/code-bytes.ts';
 import { ProcessMemory } from '../../../src/unwind/memory/process-memory.ts';
-import { madeModule } from '../../support/builders/unwound.ts';
+import { madeModule } from '../../support/builders/unwind/unwound.ts';
 
 const START = 0x1000;
 const SIZE_BYTES = 0x200;

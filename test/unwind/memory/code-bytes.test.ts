@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { CodeBytes } from '../../../src/unwind/memory/code-bytes.ts';
 import { ProcessMemory } from '../../../src/unwind/memory/process-memory.ts';
-import { MadeSpace } from '../../support/builders/made-process.ts';
-import { madeModule } from '../../support/builders/unwound.ts';
+import { MadeSpace } from '../../support/builders/unwind/made-process.ts';
+import { madeModule } from '../../support/builders/unwind/unwound.ts';
 
 test.each([
   [true, 0xf4e3_d2c1],

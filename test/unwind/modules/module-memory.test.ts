@@ -3,7 +3,7 @@ import { PerfconvError } from '../../../src/base/problems/errors.ts';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { ModuleMemory } from '../../../src/unwind/modules/module-memory.ts';
-import { buildSectionElf } from '../../support/builders/section-elf.ts';
+import { buildSectionElf } from '../../support/builders/elf/section-elf.ts';
 
 const SVMA = 0x10_0000;
 const SIZE = 0x1_4000;

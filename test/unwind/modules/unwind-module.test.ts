@@ -5,9 +5,9 @@ import type { Decompressor } from '../../../src/base/streams/decompressor.ts';
 import type { UnwindModule } from '../../../src/unwind/modules/unwind-module.ts';
 import { readUnwindModule } from '../../../src/unwind/modules/unwind-module.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
-import { assembleFrames, assembleFrameTable, CfaCode, type PlannedCie, type PlannedFde } from '../../support/builders/frame-assembler.ts';
-import type { PlannedElfSection } from '../../support/builders/section-elf.ts';
-import { madeElf, madeModule } from '../../support/builders/unwound.ts';
+import type { PlannedElfSection } from '../../support/builders/elf/section-elf.ts';
+import { assembleFrames, assembleFrameTable, CfaCode, type PlannedCie, type PlannedFde } from '../../support/builders/unwind/frame-assembler.ts';
+import { madeElf, madeModule } from '../../support/builders/unwind/unwound.ts';
 
 const FRAMES_AT = 0x8000;
 const TABLE_AT = 0xa000;

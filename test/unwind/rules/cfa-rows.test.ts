@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { FrameSection } from '../../../src/elf/frame-tables/frame-section.ts';
 import { CfaRows } from '../../../src/unwind/rules/cfa-rows.ts';
-import { type AssembledFrames, assembleFrames, CfaCode, type PlannedCie } from '../../support/builders/frame-assembler.ts';
+import { type AssembledFrames, assembleFrames, CfaCode, type PlannedCie } from '../../support/builders/unwind/frame-assembler.ts';
 import { rowsOf } from '../../support/readers/frame-rows.ts';
 
 const START = 0x1000;

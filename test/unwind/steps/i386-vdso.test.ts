@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { space } from '../../support/builders/code-without-rules.ts';
-import type { MadeSpace } from '../../support/builders/made-process.ts';
-import { unwound } from '../../support/builders/unwound.ts';
+import { space } from '../../support/builders/unwind/code-without-rules.ts';
+import type { MadeSpace } from '../../support/builders/unwind/made-process.ts';
+import { unwound } from '../../support/builders/unwind/unwound.ts';
 
 describe('i386 code of the vdso, which is in no file', () => {
   const bias = 0x800_0000;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
-import { CfaCode, type PlannedFde } from '../../support/builders/frame-assembler.ts';
-import { isNarrow, type MadeSample, MadeSpace, madeInput } from '../../support/builders/made-process.ts';
-import { moduleOf } from '../../support/builders/unwound.ts';
-import { CIE, code, fde, RAX, RBP, RBX, RIP, RSP } from '../../support/builders/x86-64-functions.ts';
+import { CfaCode, type PlannedFde } from '../../support/builders/unwind/frame-assembler.ts';
+import { isNarrow, type MadeSample, MadeSpace, madeInput } from '../../support/builders/unwind/made-process.ts';
+import { moduleOf } from '../../support/builders/unwind/unwound.ts';
+import { CIE, code, fde, RAX, RBP, RBX, RIP, RSP } from '../../support/builders/unwind/x86-64-functions.ts';
 
 const [RCX, R14] = [2, 14];
 const BIAS = 0x7f00_0000_0000;

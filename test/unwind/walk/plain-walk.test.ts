@@ -4,10 +4,10 @@ import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { NO_LABEL, NOT_LABELLABLE } from '../../../src/unwind/frames/unwound-stack.ts';
 import type { UnwindModule } from '../../../src/unwind/modules/unwind-module.ts';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
-import type { CfaCode } from '../../support/builders/frame-assembler.ts';
-import { type MadeSample, MadeSpace, madeInput } from '../../support/builders/made-process.ts';
-import { moduleOf, moduleWithoutTable, unwound } from '../../support/builders/unwound.ts';
-import { CIE, code, fde, R12, RAX, RBP, RBX, RIP, RSP } from '../../support/builders/x86-64-functions.ts';
+import type { CfaCode } from '../../support/builders/unwind/frame-assembler.ts';
+import { type MadeSample, MadeSpace, madeInput } from '../../support/builders/unwind/made-process.ts';
+import { moduleOf, moduleWithoutTable, unwound } from '../../support/builders/unwind/unwound.ts';
+import { CIE, code, fde, R12, RAX, RBP, RBX, RIP, RSP } from '../../support/builders/unwind/x86-64-functions.ts';
 import { runs } from '../../support/thoroughness.ts';
 
 // In all tests with x86-64 stacks, `unwound` checks that stacks walked in WebAssembly are those of the unwinder. Here is how far such a walk goes, and

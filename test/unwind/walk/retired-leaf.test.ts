@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
-import { assembleFrames, type CfaCode } from '../../support/builders/frame-assembler.ts';
-import { MadeSpace, madeInput } from '../../support/builders/made-process.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../support/builders/unwound.ts';
-import { CIE, code, fde, RBP, RIP, RSP } from '../../support/builders/x86-64-functions.ts';
+import { assembleFrames, type CfaCode } from '../../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace, madeInput } from '../../support/builders/unwind/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../support/builders/unwind/unwound.ts';
+import { CIE, code, fde, RBP, RIP, RSP } from '../../support/builders/unwind/x86-64-functions.ts';
 
 const BIAS = 0x7f00_f000_0000;
 const SP = 0x7ffc_f000_1000;

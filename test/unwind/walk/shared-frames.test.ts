@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { UnwoundStack } from '../../../src/unwind/frames/unwound-stack.ts';
 import { type UnwindEnd, Unwinder, type UnwinderOptions } from '../../../src/unwind/unwinder.ts';
-import { type MadeSample, MadeSpace, madeInput } from '../../support/builders/made-process.ts';
-import { moduleOf } from '../../support/builders/unwound.ts';
-import { CIE, code, fde, RBP, RBX, RIP } from '../../support/builders/x86-64-functions.ts';
+import { type MadeSample, MadeSpace, madeInput } from '../../support/builders/unwind/made-process.ts';
+import { moduleOf } from '../../support/builders/unwind/unwound.ts';
+import { CIE, code, fde, RBP, RBX, RIP } from '../../support/builders/unwind/x86-64-functions.ts';
 
 const BIAS = 0x7f00_f000_0000;
 const SP = 0x7ffc_f000_1000;

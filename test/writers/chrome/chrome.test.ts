@@ -6,7 +6,7 @@ import { SampleDetails } from '../../../src/profile/sample-details.ts';
 import { SampleRow, SampleTable } from '../../../src/profile/sample-table.ts';
 import { type ChromeOptions, type ChromeResult, writeChrome } from '../../../src/writers/chrome/chrome.ts';
 import { DEVTOOLS_RESERVED_NAMES } from '../../../src/writers/chrome/devtools-reserved-names.ts';
-import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
 import { countingPaths } from '../../support/counting-paths.ts';
 
 interface Node {

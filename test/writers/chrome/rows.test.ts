@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { overlapRows } from '../../../src/writers/chrome/rows.ts';
 import type { EventScale } from '../../../src/writers/chrome/stack-timeline.ts';
-import { buildProfile } from '../../support/builders/build-profile.ts';
+import { buildProfile } from '../../support/builders/profiles/build-profile.ts';
 
 const CLOCK: EventScale = { kind: 'clock', intervalNs: 1000, nsPerPeriod: 1 };
 

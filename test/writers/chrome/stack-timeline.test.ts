@@ -4,7 +4,7 @@ import { StackSpans } from '../../../src/writers/chrome/stack-spans.ts';
 import { eventScales, type PlacedSamples, placeSamples } from '../../../src/writers/chrome/stack-timeline.ts';
 import { FrameTree } from '../../../src/writers/frame-tree.ts';
 import { groupSamples } from '../../../src/writers/sample-groups.ts';
-import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
 
 function placeAll(specs: readonly SampleSpec[]): PlacedSamples {
   const profile = buildProfile(specs);

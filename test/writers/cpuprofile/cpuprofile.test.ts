@@ -3,7 +3,7 @@ import { PerfconvError } from '../../../src/base/problems/errors.ts';
 import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { type CpuProfileOptions, type CpuProfileResult, writeCpuProfile } from '../../../src/writers/cpuprofile/cpuprofile.ts';
-import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
 
 interface Node {
   id: number;

@@ -6,9 +6,9 @@ import { writeOverviewCsv } from '../../../src/writers/csv/overview.ts';
 import { writeProcessesCsv } from '../../../src/writers/csv/processes.ts';
 import { writeResultsCsv } from '../../../src/writers/csv/results.ts';
 import { writeStatCsv } from '../../../src/writers/csv/stat.ts';
-import { buildProfile } from '../../support/builders/build-profile.ts';
-import { type AttrSpec, encodeFile, type RecordSpec, record, toolRecords } from '../../support/builders/perf-encoder.ts';
-import { recordRow } from '../../support/builders/record-row.ts';
+import { buildProfile } from '../../support/builders/profiles/build-profile.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
+import { recordRow } from '../../support/builders/recordings/record-row.ts';
 import { csvTextsOf } from '../../support/readers/csv-texts.ts';
 import { parseCsv } from '../../support/readers/parse-csv.ts';
 

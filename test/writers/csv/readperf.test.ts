@@ -3,7 +3,7 @@ import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { RecordLog } from '../../../src/stats/record-log.ts';
 import { recordingStats } from '../../../src/stats/recording-stats.ts';
 import { writeCsvTables } from '../../../src/writers/csv/csv.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../../support/builders/recordings/perf-encoder.ts';
 import { decode } from '../../support/readers/decode.ts';
 import { parseCsvRows } from '../../support/readers/parse-csv.ts';
 

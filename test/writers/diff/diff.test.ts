@@ -9,8 +9,8 @@ import { showUnknownCode } from '../../../src/profile/shown-profile.ts';
 import { samplingError } from '../../../src/writers/diff/diff.ts';
 import { DIFF_KEYS } from '../../../src/writers/diff/keys.ts';
 import { type WriteDiffOptions, writeDiff } from '../../../src/writers/diff/write-diff.ts';
-import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
-import { randomProfile } from '../../support/builders/random-profile.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
+import { randomProfile } from '../../support/builders/profiles/random-profile.ts';
 import { fieldNames, keysOf, publishedSchema } from '../../support/readers/json-schemas.ts';
 import { runs } from '../../support/thoroughness.ts';
 

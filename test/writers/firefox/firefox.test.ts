@@ -19,8 +19,8 @@ import {
 } from '../../../src/profile/thread-events.ts';
 import { type FirefoxOptions, writeFirefox } from '../../../src/writers/firefox/firefox.ts';
 import { breakpadId } from '../../../src/writers/firefox/write-shared.ts';
-import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
-import { encodeFile, record } from '../../support/builders/perf-encoder.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
+import { encodeFile, record } from '../../support/builders/recordings/perf-encoder.ts';
 import { type FirefoxRead, readFirefox } from '../../support/readers/read-firefox.ts';
 
 async function written(profile: Profile, options: Partial<FirefoxOptions> = {}): Promise<FirefoxRead> {

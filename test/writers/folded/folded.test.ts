@@ -6,8 +6,8 @@ import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../../../src/profile/locat
 import { unresolvedName } from '../../../src/profile/names.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { type FoldedOptions, writeFolded } from '../../../src/writers/folded/folded.ts';
-import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
-import { randomProfile } from '../../support/builders/random-profile.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
+import { randomProfile } from '../../support/builders/profiles/random-profile.ts';
 import { runs } from '../../support/thoroughness.ts';
 
 async function foldedText(profile: Profile, options?: FoldedOptions): Promise<string> {

@@ -14,9 +14,9 @@ import { CODE_KINDS, type PageData } from '../../../src/writers/html/page-data.t
 import { CallTree } from '../../../viewer/model/call-tree.ts';
 import { functionWeights } from '../../../viewer/model/function-weights.ts';
 import { selfWeights, totalWeights } from '../../../viewer/model/selection.ts';
-import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
-import { pageOf, pageRecording } from '../../support/builders/page-recording.ts';
-import { randomProfile } from '../../support/builders/random-profile.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
+import { pageOf, pageRecording } from '../../support/builders/profiles/page-recording.ts';
+import { randomProfile } from '../../support/builders/profiles/random-profile.ts';
 import { failure } from '../../support/failure.ts';
 import { mergeProfiles } from '../../support/merge-profiles.ts';
 import { htmlText, readHtml, stackOf } from '../../support/readers/read-html.ts';

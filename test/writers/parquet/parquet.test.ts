@@ -4,7 +4,7 @@ import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { COLUMNS } from '../../../src/writers/parquet/columns.ts';
 import { type ParquetResult, writeParquet } from '../../../src/writers/parquet/parquet.ts';
-import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
 import { mergeProfiles } from '../../support/merge-profiles.ts';
 import { type ParquetRow, readParquet, readParquetMetadata } from '../../support/readers/read-parquet.ts';
 

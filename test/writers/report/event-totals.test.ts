@@ -4,7 +4,7 @@ import type { Profile } from '../../../src/profile/profile.ts';
 import { EventTotals } from '../../../src/writers/report/event-totals.ts';
 import { writeReport } from '../../../src/writers/report/report.ts';
 import { writeTree } from '../../../src/writers/report/write-tree.ts';
-import { buildProfile } from '../../support/builders/build-profile.ts';
+import { buildProfile } from '../../support/builders/profiles/build-profile.ts';
 
 const EVENTS = 300;
 const manyEvents = (): Profile => buildProfile(Array.from({ length: EVENTS }, (_, nth) => ({ timeNs: nth, event: `event ${nth}`, stack: ['main'] })));

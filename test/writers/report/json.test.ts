@@ -7,8 +7,8 @@ import type { Profile } from '../../../src/profile/profile.ts';
 import { percentText } from '../../../src/writers/percent.ts';
 import { REPORT_KEYS, type ReportKey, type ReportOptions, writeReport } from '../../../src/writers/report/report.ts';
 import { writeTree } from '../../../src/writers/report/write-tree.ts';
-import { buildProfile } from '../../support/builders/build-profile.ts';
-import { randomProfile } from '../../support/builders/random-profile.ts';
+import { buildProfile } from '../../support/builders/profiles/build-profile.ts';
+import { randomProfile } from '../../support/builders/profiles/random-profile.ts';
 import { fieldNames, keysOf, publishedSchema } from '../../support/readers/json-schemas.ts';
 import { runs } from '../../support/thoroughness.ts';
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { REPORT_KEYS, type ReportKey, type ReportOptions, writeReport } from '../../../src/writers/report/report.ts';
-import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
-import { randomProfile } from '../../support/builders/random-profile.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
+import { randomProfile } from '../../support/builders/profiles/random-profile.ts';
 import { runs, whenThorough } from '../../support/thoroughness.ts';
 
 async function reportOf(profile: Profile, options?: ReportOptions): Promise<string> {

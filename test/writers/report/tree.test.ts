@@ -4,8 +4,8 @@ import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { TREE_LEVELS, type TreeLevel } from '../../../src/writers/report/tree-levels.ts';
 import { type WriteTreeOptions, writeTree } from '../../../src/writers/report/write-tree.ts';
-import { buildProfile, type FrameSpec, type SampleSpec } from '../../support/builders/build-profile.ts';
-import { randomProfile } from '../../support/builders/random-profile.ts';
+import { buildProfile, type FrameSpec, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
+import { randomProfile } from '../../support/builders/profiles/random-profile.ts';
 import { publishedSchema } from '../../support/readers/json-schemas.ts';
 import { runs } from '../../support/thoroughness.ts';
 

@@ -13,8 +13,8 @@ import {
   record,
   type SampleFields,
   type TraceFieldSpec,
-} from '../../support/builders/perf-encoder.ts';
-import { perfOffCpuTimes } from '../../support/builders/switch-recordings.ts';
+} from '../../support/builders/recordings/perf-encoder.ts';
+import { perfOffCpuTimes } from '../../support/builders/recordings/switch-recordings.ts';
 
 // The expected texts are what perf 6.1 printed for the same records.
 

@@ -6,9 +6,9 @@ import type { DsoSymbols } from '../../../src/naming/dso-symbols.ts';
 import { convert } from '../../../src/pipeline/convert.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
 import type { ScriptFieldRequest } from '../../../src/writers/script/field-requests.ts';
-import { buildElf, TEXT } from '../../support/builders/elf-builder.ts';
+import { buildElf, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
-import { type AttrSpec, encodeFile, eventType, misc, type RecordSpec, record } from '../../support/builders/perf-encoder.ts';
+import { type AttrSpec, encodeFile, eventType, misc, type RecordSpec, record } from '../../support/builders/recordings/perf-encoder.ts';
 
 const APP = '/bin/app';
 const DATA_FILE = '/var/lib/big.db';

@@ -7,8 +7,8 @@ import { convert } from '../../../src/pipeline/convert.ts';
 import { checkFieldRequest, type ScriptFieldRequest } from '../../../src/writers/script/field-requests.ts';
 import { scriptBranchesOf } from '../../../src/writers/script/fields.ts';
 import { findMissingFields } from '../../../src/writers/script/missing-fields.ts';
-import { buildProfile } from '../../support/builders/build-profile.ts';
-import { type AttrSpec, context, encodeFile, encodeTracingData, eventType, record } from '../../support/builders/perf-encoder.ts';
+import { buildProfile } from '../../support/builders/profiles/build-profile.ts';
+import { type AttrSpec, context, encodeFile, encodeTracingData, eventType, record } from '../../support/builders/recordings/perf-encoder.ts';
 
 // The expected texts are what perf 6.1 printed for the same records.
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { type ScriptOptions, writeScript } from '../../../src/writers/script/script.ts';
-import { buildProfile } from '../../support/builders/build-profile.ts';
+import { buildProfile } from '../../support/builders/profiles/build-profile.ts';
 
 /** The time column of samples at these times. */
 async function timesOf(timesNs: readonly number[], options: ScriptOptions): Promise<string[]> {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { ScriptFieldChoice } from '../../../src/writers/script/field-requests.ts';
 import { writeScript } from '../../../src/writers/script/script.ts';
-import { buildProfile } from '../../support/builders/build-profile.ts';
+import { buildProfile } from '../../support/builders/profiles/build-profile.ts';
 
 async function scriptOf(fields: readonly ScriptFieldChoice[] | undefined, nameOf?: (linkageName: string) => string | undefined): Promise<string[]> {
   const hot = { name: 'hot', dso: '/bin/app', file: '/src/hot.c', line: 12, address: 0x1234 };

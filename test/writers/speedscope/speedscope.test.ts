@@ -3,7 +3,7 @@ import { PerfconvError } from '../../../src/base/problems/errors.ts';
 import { BufferSink, type ByteSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { type SpeedscopeOptions, writeSpeedscope } from '../../../src/writers/speedscope/speedscope.ts';
-import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/profiles/build-profile.ts';
 import { countingPaths } from '../../support/counting-paths.ts';
 
 interface Document {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { writeReport } from '../../../src/writers/report/report.ts';
 import { markdownName } from '../../../src/writers/tables/markdown.ts';
-import { buildProfile } from '../../support/builders/build-profile.ts';
+import { buildProfile } from '../../support/builders/profiles/build-profile.ts';
 
 test('a report in Markdown has a table for each event, with numbers at the right and names as code', async () => {
   const sink = new BufferSink();

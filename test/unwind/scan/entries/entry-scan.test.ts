@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { UnwindMachine } from '../../../../src/unwind/machines/unwind-machine.ts';
 import { Unwinder } from '../../../../src/unwind/unwinder.ts';
-import { type MadeSample, MadeSpace, madeInput } from '../../../support/builders/made-process.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../../support/builders/unwound.ts';
+import { type MadeSample, MadeSpace, madeInput } from '../../../support/builders/unwind/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../../support/builders/unwind/unwound.ts';
 import { randomOf } from '../../../support/programs/path-programs.ts';
 
 const BIAS = 0x4000_0000;

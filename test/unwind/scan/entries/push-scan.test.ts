@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MadeSpace } from '../../../support/builders/made-process.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../../support/builders/unwound.ts';
+import { MadeSpace } from '../../../support/builders/unwind/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../../support/builders/unwind/unwound.ts';
 
 const BIAS = 0x4000_0000;
 const SP = 0x7fff_0000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type UnwoundSample, unwound } from '../../../support/builders/unwound.ts';
+import { type UnwoundSample, unwound } from '../../../support/builders/unwind/unwound.ts';
 import { BIAS, type Code, frames, SP, spaceOf } from '../../../support/readers/scanned-code.ts';
 
 describe('arm64 code without rules', () => {

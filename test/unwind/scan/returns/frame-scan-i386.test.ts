@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { assembleFrames, CfaCode } from '../../../support/builders/frame-assembler.ts';
-import { MadeSpace } from '../../../support/builders/made-process.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../../support/builders/unwound.ts';
+import { assembleFrames, CfaCode } from '../../../support/builders/unwind/frame-assembler.ts';
+import { MadeSpace } from '../../../support/builders/unwind/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../../support/builders/unwind/unwound.ts';
 import { BIAS, type Code, frames, SP, START, spaceOf, textOf } from '../../../support/readers/scanned-code.ts';
 
 describe('i386 code without rules', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { madeModule, type UnwoundSample, unwound } from '../../../support/builders/unwound.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../../support/builders/unwind/unwound.ts';
 import { BIAS, type Code, frames, SP, START, spaceOf, textOf } from '../../../support/readers/scanned-code.ts';
 
 describe('x86-64 code without rules', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../../../src/unwind/unwinder.ts';
-import { MadeSpace, madeInput } from '../../../support/builders/made-process.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../../support/builders/unwound.ts';
+import { MadeSpace, madeInput } from '../../../support/builders/unwind/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../../support/builders/unwind/unwound.ts';
 import { BIAS, type Code, frames, SP, START, spaceOf, textOf } from '../../../support/readers/scanned-code.ts';
 
 describe('RISC-V code without rules', () => {

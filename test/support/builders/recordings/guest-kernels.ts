@@ -1,8 +1,8 @@
-import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
-import { BufferSource } from '../../../src/base/streams/byte-source.ts';
-import { readProfile } from '../../../src/pipeline/read-profile.ts';
-import { Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
-import { MadeFiles } from './made-symbol-files.ts';
+import { Diagnostics } from '../../../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../../../src/base/streams/byte-source.ts';
+import { readProfile } from '../../../../src/pipeline/read-profile.ts';
+import { Symbolizer, type SymbolizerOptions } from '../../../../src/symbolizer/symbolizer.ts';
+import { MadeFiles } from '../made-symbol-files.ts';
 import { context, encodeFile, misc, type RecordSpec, record } from './perf-encoder.ts';
 
 export const TEXT = 0xffff_ffff_8100_0000n;

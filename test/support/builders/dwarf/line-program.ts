@@ -1,4 +1,4 @@
-import { ByteFields } from './byte-fields.ts';
+import { ByteFields } from '../byte-fields.ts';
 
 /** A line number program to be made: the header's fields, and opcodes. */
 export interface LineProgramPlan {

@@ -1,5 +1,5 @@
-import type { DebugSectionName } from '../../../src/dwarf/sections/debug-sections.ts';
-import { ByteFields } from './byte-fields.ts';
+import type { DebugSectionName } from '../../../../src/dwarf/sections/debug-sections.ts';
+import { ByteFields } from '../byte-fields.ts';
 
 /** Codes as DWARF 5, chapter 7 lists them, and GNU's; repeated here to be independent of the reader. */
 export const TAG = {

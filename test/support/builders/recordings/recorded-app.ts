@@ -1,4 +1,4 @@
-import type { PlainFrame } from '../readers/decode.ts';
+import type { PlainFrame } from '../../readers/decode.ts';
 import { type AttrSpec, context, type RecordSpec, record } from './perf-encoder.ts';
 
 /** A clock's samples with callchains. */

@@ -1,5 +1,5 @@
-import type { ReadProfileOptions } from '../../../src/pipeline/read-profile.ts';
-import { type Decoded, decode, type PlainSample } from '../readers/decode.ts';
+import type { ReadProfileOptions } from '../../../../src/pipeline/read-profile.ts';
+import { type Decoded, decode, type PlainSample } from '../../readers/decode.ts';
 import { DUMPING, dumpedStack } from './dumped-stack.ts';
 import { type AttrSpec, encodeFile, type RecordSpec, record, type SampleFields } from './perf-encoder.ts';
 

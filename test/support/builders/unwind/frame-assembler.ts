@@ -1,4 +1,4 @@
-import { ByteFields } from './byte-fields.ts';
+import { ByteFields } from '../byte-fields.ts';
 
 /** Call frame instructions, as DWARF 5, 7.24 numbers them, and GNU's and Arm's; repeated here to be independent of the reader. */
 export class CfaCode {

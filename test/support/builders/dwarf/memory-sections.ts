@@ -1,5 +1,5 @@
-import { ByteView } from '../../../src/base/bytes/byte-view.ts';
-import type { DebugSectionName, DebugSections } from '../../../src/dwarf/sections/debug-sections.ts';
+import { ByteView } from '../../../../src/base/bytes/byte-view.ts';
+import type { DebugSectionName, DebugSections } from '../../../../src/dwarf/sections/debug-sections.ts';
 
 /** Debug sections in memory; `reads` counts how often one was read. */
 export function memorySections(

@@ -1,8 +1,8 @@
-import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
-import type { Profile } from '../../../src/profile/profile.ts';
-import { type HtmlOptions, writeHtml } from '../../../src/writers/html/html.ts';
-import { type Recording, readRecording } from '../../../viewer/model/recording.ts';
-import { htmlText } from '../readers/read-html.ts';
+import { BufferSink } from '../../../../src/base/streams/byte-sink.ts';
+import type { Profile } from '../../../../src/profile/profile.ts';
+import { type HtmlOptions, writeHtml } from '../../../../src/writers/html/html.ts';
+import { type Recording, readRecording } from '../../../../viewer/model/recording.ts';
+import { htmlText } from '../../readers/read-html.ts';
 import { buildProfile, type SampleSpec } from './build-profile.ts';
 
 /** The page of a profile. */

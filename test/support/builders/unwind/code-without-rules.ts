@@ -1,4 +1,4 @@
-import type { UnwindMachine } from '../../../src/unwind/machines/unwind-machine.ts';
+import type { UnwindMachine } from '../../../../src/unwind/machines/unwind-machine.ts';
 import { MadeSpace } from './made-process.ts';
 import { madeModule } from './unwound.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { StringTable } from '../../../src/base/tables/string-table.ts';
-import { FunctionTable } from '../../../src/profile/function-table.ts';
+import { StringTable } from '../../../../src/base/tables/string-table.ts';
+import { FunctionTable } from '../../../../src/profile/function-table.ts';
 import {
   CPUMODE_GUEST_KERNEL,
   CPUMODE_GUEST_USER,
@@ -9,10 +9,10 @@ import {
   CPUMODE_UNKNOWN,
   CPUMODE_USER,
   LocationTable,
-} from '../../../src/profile/location-table.ts';
-import type { Mapping, MappingKind, Profile, ProfileEvent } from '../../../src/profile/profile.ts';
-import { StackTable } from '../../../src/profile/stack-table.ts';
-import { TotalTable } from '../../../src/profile/total-table.ts';
+} from '../../../../src/profile/location-table.ts';
+import type { Mapping, MappingKind, Profile, ProfileEvent } from '../../../../src/profile/profile.ts';
+import { StackTable } from '../../../../src/profile/stack-table.ts';
+import { TotalTable } from '../../../../src/profile/total-table.ts';
 import { buildProfile } from './build-profile.ts';
 
 const EVENTS = ['cpu-clock', 'cpu-clock:u', 'cycles', 'cycles', 'samples', 'cpu', 'page-faults', 'cycles_samples', 'dummy:u'];

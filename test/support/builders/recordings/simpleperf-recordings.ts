@@ -1,6 +1,6 @@
-import type { ReadProfileOptions } from '../../../src/pipeline/read-profile.ts';
-import { type Decoded, decode } from '../readers/decode.ts';
-import { locationsOf } from '../readers/locations-of.ts';
+import type { ReadProfileOptions } from '../../../../src/pipeline/read-profile.ts';
+import { type Decoded, decode } from '../../readers/decode.ts';
+import { locationsOf } from '../../readers/locations-of.ts';
 import { type AttrSpec, encodeFile, type ForeignFeature, misc, type RecordSpec, record, simpleperfFeatures } from './perf-encoder.ts';
 
 // Small recordings as simpleperf makes them: their events, a program with one library, and functions to look at them.

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildElf, TEXT } from './elf-builder.ts';
+import { buildElf, TEXT } from '../elf/elf-builder.ts';
 import { encodeJitDump } from './jitdump-encoder.ts';
 import { context, encodeFile, misc, type RecordSpec, record } from './perf-encoder.ts';
 
@@ -32,7 +32,7 @@ export function makeDirectoryRecording(dir: string): string {
     record.mmap2({ ...mmap2, addr: 0x40_0000n, filename: program, ino: 1n, maj: 1 }),
     record.mmap2({ ...mmap2, addr: 0x7e00_0000_0000n, filename: dump, ino: 5n }),
     record.mmap2({ ...mmap2, addr: JIT, filename: '//anon', prot: 7 }),
-    record.mmap2({ ...mmap2, addr: 0x50_0000n, filename: fileURLToPath(new URL('../../../fixtures/debug/gcc5', import.meta.url)), ino: 2n, maj: 1 }),
+    record.mmap2({ ...mmap2, addr: 0x50_0000n, filename: fileURLToPath(new URL('../../../../fixtures/debug/gcc5', import.meta.url)), ino: 2n, maj: 1 }),
     user(0x40_0000n + BigInt(TEXT.offset)),
     user(0x50_09a0n),
     user(JIT + 0x104n),

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { BlockingSource } from '../../../src/base/streams/blocking-source.ts';
+import type { BlockingSource } from '../../../../src/base/streams/blocking-source.ts';
 
 /** One record as a test writes it; the names are those of jitdump-specification.txt. Absent numbers are 0. */
 export type JitRecordSpec =

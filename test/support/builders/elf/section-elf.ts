@@ -1,4 +1,4 @@
-import { ByteFields } from './byte-fields.ts';
+import { ByteFields } from '../byte-fields.ts';
 
 /** A section of a made-up ELF file. */
 export interface PlannedElfSection {

@@ -1,4 +1,4 @@
-import { ByteFields } from './byte-fields.ts';
+import { ByteFields } from '../byte-fields.ts';
 
 /** A value that holds up to a distance from the function's start, in bytes. */
 export type ValueUpTo = readonly [end: number, value: number];

@@ -1,8 +1,8 @@
-import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
-import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { buildElf, TEXT } from './elf-builder.ts';
+import { Diagnostics } from '../../../../src/base/problems/diagnostics.ts';
+import { Symbolizer } from '../../../../src/symbolizer/symbolizer.ts';
+import { buildElf, TEXT } from '../elf/elf-builder.ts';
+import { MadeFiles } from '../made-symbol-files.ts';
 import { assembleFrames, assembleFrameTable, CfaCode } from './frame-assembler.ts';
-import { MadeFiles } from './made-symbol-files.ts';
 
 /** Registers by their DWARF numbers: the stack pointer, which the CFA is at each function's start, and the link register. */
 interface RuleRegisters {

@@ -1,8 +1,8 @@
-import { ByteView } from '../../../src/base/bytes/byte-view.ts';
-import type { UnwindInput } from '../../../src/unwind/frames/unwind-input.ts';
-import type { UnwindMachine } from '../../../src/unwind/machines/unwind-machine.ts';
-import type { CodeExtent, CodeMatch, CodeSpace } from '../../../src/unwind/modules/code-space.ts';
-import type { UnwindModule } from '../../../src/unwind/modules/unwind-module.ts';
+import { ByteView } from '../../../../src/base/bytes/byte-view.ts';
+import type { UnwindInput } from '../../../../src/unwind/frames/unwind-input.ts';
+import type { UnwindMachine } from '../../../../src/unwind/machines/unwind-machine.ts';
+import type { CodeExtent, CodeMatch, CodeSpace } from '../../../../src/unwind/modules/code-space.ts';
+import type { UnwindModule } from '../../../../src/unwind/modules/unwind-module.ts';
 
 interface MadeMap {
   readonly start: number;

@@ -1,19 +1,19 @@
 import { expect } from 'vitest';
-import { ByteView } from '../../../src/base/bytes/byte-view.ts';
-import { BufferSource } from '../../../src/base/streams/byte-source.ts';
-import { PF_X, PT_LOAD } from '../../../src/elf/elf-constants.ts';
-import { ElfFile } from '../../../src/elf/elf-file.ts';
-import { FrameSection } from '../../../src/elf/frame-tables/frame-section.ts';
-import { FrameTable } from '../../../src/elf/frame-tables/frame-table.ts';
-import type { UnwindMachine } from '../../../src/unwind/machines/unwind-machine.ts';
-import { ModuleMemory } from '../../../src/unwind/modules/module-memory.ts';
-import { readUnwindModule, UnwindModule } from '../../../src/unwind/modules/unwind-module.ts';
-import { FrameIndex } from '../../../src/unwind/rules/frame-index.ts';
-import { NO_TABLES, type UnwindModuleOptions } from '../../../src/unwind/rules/unwind-tables.ts';
-import { Unwinder, type UnwinderOptions } from '../../../src/unwind/unwinder.ts';
+import { ByteView } from '../../../../src/base/bytes/byte-view.ts';
+import { BufferSource } from '../../../../src/base/streams/byte-source.ts';
+import { PF_X, PT_LOAD } from '../../../../src/elf/elf-constants.ts';
+import { ElfFile } from '../../../../src/elf/elf-file.ts';
+import { FrameSection } from '../../../../src/elf/frame-tables/frame-section.ts';
+import { FrameTable } from '../../../../src/elf/frame-tables/frame-table.ts';
+import type { UnwindMachine } from '../../../../src/unwind/machines/unwind-machine.ts';
+import { ModuleMemory } from '../../../../src/unwind/modules/module-memory.ts';
+import { readUnwindModule, UnwindModule } from '../../../../src/unwind/modules/unwind-module.ts';
+import { FrameIndex } from '../../../../src/unwind/rules/frame-index.ts';
+import { NO_TABLES, type UnwindModuleOptions } from '../../../../src/unwind/rules/unwind-tables.ts';
+import { Unwinder, type UnwinderOptions } from '../../../../src/unwind/unwinder.ts';
+import { buildSectionElf, type PlannedElfSection } from '../elf/section-elf.ts';
 import { assembleFrames, assembleFrameTable, type PlannedCie, type PlannedFde } from './frame-assembler.ts';
 import { isNarrow, type MadeSample, type MadeSpace, madeInput } from './made-process.ts';
-import { buildSectionElf, type PlannedElfSection } from './section-elf.ts';
 
 const EM: Readonly<Record<UnwindMachine, number>> = {
   x86_64: 62,

@@ -1,10 +1,10 @@
-import { StringTable } from '../../../src/base/tables/string-table.ts';
-import { FunctionTable } from '../../../src/profile/function-table.ts';
-import { CPUMODE_KERNEL, CPUMODE_USER, LocationTable } from '../../../src/profile/location-table.ts';
-import type { Mapping, Profile, ProfileEvent, ProfileMeta, ProfileProcess, ProfileTask, ProfileThread } from '../../../src/profile/profile.ts';
-import { SampleRow, SampleTable } from '../../../src/profile/sample-table.ts';
-import { StackTable } from '../../../src/profile/stack-table.ts';
-import { TotalTable } from '../../../src/profile/total-table.ts';
+import { StringTable } from '../../../../src/base/tables/string-table.ts';
+import { FunctionTable } from '../../../../src/profile/function-table.ts';
+import { CPUMODE_KERNEL, CPUMODE_USER, LocationTable } from '../../../../src/profile/location-table.ts';
+import type { Mapping, Profile, ProfileEvent, ProfileMeta, ProfileProcess, ProfileTask, ProfileThread } from '../../../../src/profile/profile.ts';
+import { SampleRow, SampleTable } from '../../../../src/profile/sample-table.ts';
+import { StackTable } from '../../../../src/profile/stack-table.ts';
+import { TotalTable } from '../../../../src/profile/total-table.ts';
 
 /** A frame written by hand: `main`, or with DSO, place in the source and inlined callees (innermost first). */
 export interface FrameSpec {

@@ -1,5 +1,5 @@
-import { ByteFields } from './byte-fields.ts';
-import type { PlannedElfSection } from './section-elf.ts';
+import { ByteFields } from '../byte-fields.ts';
+import type { PlannedElfSection } from '../elf/section-elf.ts';
 
 /**
  * How a function is unwound: not at all; by up to three bytes in the index itself; by a description in `.ARM.extab`, for one of the ABI's personality
