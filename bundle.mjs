@@ -5,11 +5,11 @@
 // whichever entry it came through. The command line's program is one script, because V8's compiled code of a script can be cached in one piece
 // (src/host/program/code-cache.ts).
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
-import { compileConverter } from './viewer/build.mjs';
+import { compileConverter, licensesOf } from './viewer/build.mjs';
 
 /** Modules of src/ that package.json exports, by their path in dist/. */
 const LIBRARY = ['index', 'symbols', 'node', 'unwind', 'demangle', 'proto/profile_pb'];
@@ -18,8 +18,10 @@ const STARTERS = ['cli/entry', 'cli/worker'];
 const PROGRAM = 'cli/program';
 /** Dependencies that each run of the program needs, and that are part of its script. */
 const BUNDLED = ['yargs-parser', 'picocolors'];
-/** A dependency that requires a module of Node, which not every bundler of users leaves in place: it is part of the library. */
-const UNPACKER = 'xz-decompress';
+/** Packages that are part of the library, in files of their own that only some recordings need: module workers and pages without a bundler find no packages. */
+const INCLUDED = ['@bufbuild/protobuf', 'pako', 'xz-decompress'];
+/** What the library still imports from a package: messages have to be those of the `@bufbuild/protobuf` that the user has. */
+const PEER_MODULES = ['@bufbuild/protobuf/codegenv2'];
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -46,10 +48,10 @@ const output = {
 const { output: chunks } = await build({
   ...common,
   input: input(LIBRARY),
-  external: external(Object.keys(dependencies).filter((name) => name !== UNPACKER)),
+  external: external(PEER_MODULES),
   // The library runs in browsers, too.
   platform: 'neutral',
-  // The package has no other entry than this one.
+  // xz-decompress has no other entry than this one.
   resolve: { mainFields: ['main'] },
   // It requires this for engines without a global ReadableStream, and its package.json leaves it out for browsers.
   plugins: [replacement('stream/web', 'export {};')],
@@ -81,16 +83,28 @@ const { output: parts } = await build({
     footer: '})',
   },
 });
+removeUnusedDeclarations();
 writeFileSync(join(root, 'dist', 'chunks', 'LICENSES.txt'), libraryLicenses(chunks));
 writeFileSync(join(root, 'dist', 'cli', 'LICENSES.txt'), programLicenses(parts));
 
 writeFileSync(join(root, 'dist', 'perfconv.html'), await compileConverter());
 
-/** The license of the package in the library, which has no file with it. @throws Error if another package got into it */
+/** Removes the declarations that no entry leads to, three of four: nobody can import them. */
+function removeUnusedDeclarations() {
+  const dist = join(root, 'dist');
+  const declarations = new Set(LIBRARY.map((entry) => join(dist, `${entry}.d.ts`)));
+  for (const path of declarations) {
+    for (const [, specifier] of readFileSync(path, 'utf8').matchAll(/(?:\bfrom |\bimport\(|\bimport )['"](\.[^'"]+)\.ts['"]/g))
+      declarations.add(join(dirname(path), `${specifier}.d.ts`));
+  }
+  const all = readdirSync(dist, { recursive: true }).filter((path) => path.endsWith('.d.ts'));
+  for (const path of all) if (!declarations.has(join(dist, path))) rmSync(join(dist, path));
+}
+
+/** The licenses of the packages in the library. @throws Error if another package got into it */
 function libraryLicenses(chunks) {
-  packagesIn(chunks, [UNPACKER]);
-  const texts = ['LICENSE', `viewer/converter/licenses/${UNPACKER}.txt`].map((path) => readFileSync(join(root, path), 'utf8').trim());
-  return `${texts.join('\n\nIt contains ')}\n`;
+  packagesIn(chunks, INCLUDED);
+  return `${licensesOf(modulesIn(chunks))}\n`;
 }
 
 /** The licenses of the dependencies in the program's script, which they require. @throws Error if another dependency got into it */
@@ -105,10 +119,14 @@ function programLicenses(parts) {
 
 /** The directories of the packages that are in what was bundled, by name. @throws Error unless these are the expected ones */
 function packagesIn(parts, expected) {
-  const modules = parts.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
-  const packages = new Map(modules.flatMap((id) => packageOf(id)));
+  const packages = new Map(modulesIn(parts).flatMap((id) => packageOf(id)));
   if ([...packages.keys()].sort().join() !== [...expected].sort().join()) throw new Error(`bundled: ${[...packages.keys()]}`);
   return packages;
+}
+
+/** The modules of packages that are in what was bundled. */
+function modulesIn(parts) {
+  return parts.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : [])).filter((id) => id.includes('/node_modules/'));
 }
 
 function packageOf(id) {

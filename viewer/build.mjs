@@ -85,7 +85,7 @@ async function bundledScript(entry) {
  * What the licenses of perfconv and of the modules that a script contains ask for: their notices and their texts.
  * @throws Error for a module of another package than those whose licenses are here
  */
-function licensesOf(modules) {
+export function licensesOf(modules) {
   const ofPackage = (name) => modules.filter((id) => id.includes(`/node_modules/${name}/`));
   const protobuf = ofPackage('@bufbuild/protobuf');
   const known = [...protobuf, ...ofPackage('xz-decompress'), ...ofPackage('pako')];

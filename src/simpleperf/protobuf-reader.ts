@@ -6,12 +6,14 @@ import { PerfconvError } from '../base/problems/errors.ts';
 const WIRE_VARINT = 0;
 const WIRE_BYTES = 2;
 
-/** The package that reads protobuf: only recordings of simpleperf need it, and loading it takes as long as a small conversion. */
-let wire: typeof import('@bufbuild/protobuf/wire') | undefined;
+/** From the package that reads protobuf: only recordings of simpleperf need it, and loading it takes as long as a small conversion. */
+let Reader: typeof BinaryReader | undefined;
 
 /** To be awaited before the first {@link ProtobufReader} is made. */
 export async function loadProtobuf(): Promise<void> {
-  wire ??= await import('@bufbuild/protobuf/wire');
+  // Bundlers leave out of the package what this does not name.
+  const { BinaryReader } = await import('@bufbuild/protobuf/wire');
+  Reader = BinaryReader;
 }
 
 /**
@@ -37,8 +39,8 @@ export class ProtobufReader {
    * @throws PerfconvError `damaged` if {@link loadProtobuf} was not awaited, as in a record, where simpleperf never writes protobuf
    */
   constructor(bytes: Uint8Array, start: number) {
-    if (wire === undefined) throw new PerfconvError('damaged', 'protobuf where there is none');
-    this.#reader = new wire.BinaryReader(bytes);
+    if (Reader === undefined) throw new PerfconvError('damaged', 'protobuf where there is none');
+    this.#reader = new Reader(bytes);
     this.#reader.pos = start;
   }
 

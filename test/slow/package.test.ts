@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -76,12 +76,23 @@ describe('the build', () => {
     expect(packagesOf(loadedWith('proto/profile_pb.js'))).toContain('@bufbuild/protobuf/codegenv2');
   });
 
-  test('has the decoder of xz in the library, where it requires nothing, so that all bundlers can take it', () => {
-    // docs/library.md names the others, for pages that have no bundler.
-    expect(packagesOf(loadedWith('index.js', true)).sort()).toEqual(['@bufbuild/protobuf/wire', 'pako']);
-    expect(importsOf('chunks/bounded-bytes.js').lazy).toContain('chunks/xz-decompress.js');
+  test('has in the library the packages that it needs, so that pages and module workers need no bundler', () => {
+    expect(packagesOf(loadedWith('index.js', true))).toEqual([]);
+    const lazy = ['bounded-bytes', 'profile'].flatMap((chunk) => importsOf(`chunks/${chunk}.js`).lazy);
+    expect([...importsOf('index.js').lazy, ...lazy]).toEqual(expect.arrayContaining(['chunks/pako.js', 'chunks/wire.js', 'chunks/xz-decompress.js']));
+    // Not every bundler of users can take a module of Node that is required.
     expect(readFileSync(join(dist, 'chunks/xz-decompress.js'), 'utf8')).not.toMatch(/\brequire\(/);
-    expect(readFileSync(join(dist, 'chunks/LICENSES.txt'), 'utf8')).toMatch(/^MIT License\n.*\n\nIt contains xz-decompress/s);
+    // The reader of messages alone, without all of protobuf.
+    expect(statSync(join(dist, 'chunks/wire.js')).size).toBeLessThan(20_000);
+    expect(readFileSync(join(dist, 'chunks/LICENSES.txt'), 'utf8')).toMatch(
+      /^MIT License\n.*\n\nIt contains\n\nxz-decompress.*\n\npako.*@bufbuild\/protobuf.*Apache License/s,
+    );
+  });
+
+  test('has declarations of what its entries export, and no others', () => {
+    const folders = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.d.ts'));
+    expect(folders).toContain(join('library', 'profile.d.ts'));
+    expect(folders.filter((path) => /^(?:cli|records|unwrap)\b/.test(path))).toEqual([]);
   });
 
   test('has a program of one script, in ASCII, that loads other packages only when they are needed', () => {

@@ -1,11 +1,14 @@
 import { execFileSync, type StdioOptions } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { READING_CHECKS } from '../../src/library/options.ts';
+import { context, dsoType, encodeFile, simpleperfFeatures } from '../support/builders/recordings/perf-encoder.ts';
+import { CLOCK, comm, LIB, libMap, META, sampleAt } from '../support/builders/recordings/simpleperf-recordings.ts';
 import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -288,7 +291,42 @@ try {
 console.log(JSON.stringify([isSame, demangle === demangleAlone, ProfileSchema.typeName]));
 `;
 
+/** Reads gzip in its parts and simpleperf's symbols, as a module worker has to, which finds no packages. */
+const WITHOUT_PACKAGES = `
+import { readFileSync } from 'node:fs';
+import { openRecording } from './dist/index.js';
+
+for (const name of ['packed.data', 'simpleperf.data']) {
+  const recording = await openRecording(readFileSync(name));
+  const profile = await recording.profile();
+  console.log(new TextDecoder().decode(await profile.toBytes('folded')).split('\\n')[0]);
+}
+`;
+
+/** A recording of simpleperf whose symbols are in protobuf. */
+function simpleperfRecording(): Uint8Array {
+  const symbols = [{ vaddr: 0x25000n, len: 0x100, name: 'callee' }];
+  const files = [{ path: LIB, type: dsoType.elf, minVaddr: 0x24000n, offsetOfMinVaddr: 0x4000n, symbols }];
+  const records = [comm, libMap, sampleAt(10n, [context.user, 0x7000_1010n])];
+  return encodeFile({ attrs: [CLOCK], records, foreignFeatures: [META, simpleperfFeatures.file2(files)] });
+}
+
 describe('a user of the package', () => {
+  test('needs no package for any recording, so that no bundler or import map has to find one', () => {
+    const alone = mkdtempSync(join(tmpdir(), 'perfconv-alone-'));
+    try {
+      cpSync(join(dir, 'node_modules/perfconv/dist'), join(alone, 'dist'), { recursive: true });
+      writeFileSync(join(alone, 'package.json'), JSON.stringify({ type: 'module' }));
+      writeFileSync(join(alone, 'program.js'), WITHOUT_PACKAGES);
+      writeFileSync(join(alone, 'packed.data'), gzipSync(readFileSync(join(root, 'fixtures/plain.data'))));
+      writeFileSync(join(alone, 'simpleperf.data'), simpleperfRecording());
+      const printed = execFileSync(process.execPath, ['program.js'], { cwd: alone, encoding: 'utf8' }).trimEnd().split('\n');
+      expect(printed).toEqual(['threads;[kernel.kallsyms]_[k] 10000000', 'app;callee 250000']);
+    } finally {
+      rmSync(alone, { recursive: true, force: true });
+    }
+  });
+
   test('needs no types of Node in a page', () => {
     compile([PAGE], { ...RESOLUTIONS[0][1], types: [], lib: ['es2022', 'dom'] });
   });
