@@ -153,6 +153,14 @@ describe.each(['little', 'big'] as const)('branches of samples, %s-endian', (byt
   });
 });
 
+describe('branches in a kernel that the recording maps from 0 on, as simpleperf does', () => {
+  it.each([0n, 0xffffffffffffffffn])('have their addresses for offsets: length %d', async (len) => {
+    const everything = record.mmap({ pid: -1, tid: 0, addr: 0n, len, filename: '[kernel.kallsyms]' }, { misc: misc.kernel });
+    const records = [everything, sample(10n, 1, [{ from: KERNEL + 0x104n, to: KERNEL + 0x211n }])];
+    expect(await script(encodeFile({ attrs: [ATTR], records }), ['brstackoff'])).toContain(' 0xffffffff81000104/0xffffffff81000211/');
+  });
+});
+
 describe('branches of samples', () => {
   const whole = [app(1, 0x400000n, 1n), sample(10n, 1, [{ from: 0x401010n, to: 0x401124n }])];
 

@@ -13,6 +13,9 @@ const FAR_END = FAR_START + FAR_REGIONS.length * FAR_REGION_BYTES;
 
 const WORD = 0x1_0000_0000;
 
+/** The lowest 64-bit address as a signed number, where the upper half of the address space begins. */
+export const LEAST_ADDRESS = -(2 ** 63);
+
 /**
  * A 64-bit address as a signed double, so that addresses of the upper half are negative. Doubles from 2^53 on have gaps: the regions of kernels there are moved
  * to where there are none; their order, and distances within a region, stay the same. All code that makes an address from words or digits uses this function;

@@ -1,9 +1,9 @@
+import { LEAST_ADDRESS } from '../../base/bytes/addresses.ts';
 import type { KsymbolRecord, MmapRecord } from '../../perfdata/records/mapping-records.ts';
 import type { AddressSpace } from './address-space.ts';
 import { classifyGuestMap, classifyKernelMap, type DsoKind, type DsoTable } from './dsos.ts';
 
-/** The lowest address of the upper half of the address space, where 64-bit kernels are, and the end of the lower half. */
-const UPPER_HALF_START = -(2 ** 63);
+/** The end of the lower half of the address space. 64-bit kernels are in the upper one. */
 const LOWER_HALF_END = 2 ** 63;
 
 /** The end of kernel addresses, as a signed double: the last address is −1. */
@@ -76,7 +76,7 @@ export class KernelMaps {
     let end = wrapped(record.start + record.length);
     // From 0 to the end of the address space, as simpleperf writes it: as signed numbers, these are two ranges.
     const lowerStart = isImage && start >= 0 && end <= start ? start : LOWER_HALF_END;
-    if (lowerStart < LOWER_HALF_END) start = UPPER_HALF_START;
+    if (lowerStart < LOWER_HALF_END) start = LEAST_ADDRESS;
     else if (end <= start || (start < KERNEL_END && end > KERNEL_END)) end = KERNEL_END;
     const dso = this.#dsos.internMapped({ ...record, start, length: end - start }, kind, name);
     if (isImage) {

@@ -1,4 +1,4 @@
-import { addressOf, highWord } from '../../base/bytes/addresses.ts';
+import { addressOf, highWord, LEAST_ADDRESS } from '../../base/bytes/addresses.ts';
 import { BranchFlag, branchCycles, type SampleBranches } from '../../profile/branches.ts';
 import { hexAddress } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
@@ -53,8 +53,8 @@ export class BranchColumns {
   }
 
   /**
-   * The offset in the DSO: in a file, the address in the file; in the kernel and its modules, the distance from their start. Elsewhere, it is the address
-   * itself.
+   * The offset in the DSO: in a file, the address in the file; in the kernel and its modules, the distance from their start. Elsewhere, and in a kernel that the
+   * recording does not say the start of (simpleperf's map of it spans all addresses), it is the address itself.
    */
   #offsetText(row: number, nth: number, end: 0 | 1): string {
     const { locations, mappings } = this.#profile;
@@ -64,7 +64,8 @@ export class BranchColumns {
     if (kind === 'file') return `0x${hexAddress(locations.addressLo(location), locations.addressHi(location))}`;
     const lo = this.#branches.addressLo(row, nth, end);
     const hi = this.#branches.addressHi(row, nth, end);
-    if (kind !== 'kernel' && kind !== 'module') return `0x${hexAddress(lo, hi)}`;
+    const hasStart = (kind === 'kernel' || kind === 'module') && mappings[mapping].start !== LEAST_ADDRESS;
+    if (!hasStart) return `0x${hexAddress(lo, hi)}`;
     const offset = addressOf(hi, lo) - mappings[mapping].start;
     return `0x${hexAddress(offset >>> 0, highWord(offset))}`;
   }
