@@ -87,7 +87,7 @@ class RecordCollector implements RecordVisitor {
     this.#diagnostics = diagnostics;
     this.#events = eventsOf(header);
     this.#hasStackTables = header.features.hiperf?.stackTables !== undefined;
-    this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
+    this.#userRecords = new UserRecordReader(this.#events, header.features, diagnostics);
   }
 
   get hasRecords(): boolean {

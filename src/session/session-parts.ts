@@ -145,7 +145,7 @@ function sharedPartsOf({ source, header, options, sampleTimes, profile, diagnost
 }
 
 function readerPartsOf({ header, options, profile, diagnostics }: SessionJob, shared: SharedParts): ReaderParts {
-  const { features, littleEndian } = header;
+  const { features } = header;
   const { observer, unwinds = true, compatPerf } = options;
   const { events, chains, clock, extras, leaf, details, branchStacks, simpleperfOffCpu, findsOffCpu, recorder } = shared;
   const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
@@ -159,7 +159,7 @@ function readerPartsOf({ header, options, profile, diagnostics }: SessionJob, sh
     ),
     switches,
     sideBand: new SideBandReader({ eventIds: events.ids, chains, clock, extras, commLimit: recorder.commLimit, readsAll }, diagnostics),
-    userRecords: new UserRecordReader(events, features, littleEndian, diagnostics),
+    userRecords: new UserRecordReader(events, features, diagnostics),
     simpleperfRecords: new SimpleperfRecordReader(events.ids, recordedSymbols, diagnostics),
     recordedSymbols,
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { openRecording, type PerfRecord } from '../../src/index.ts';
 import { anonymousInfo } from '../../src/info/recording-info.ts';
@@ -175,7 +176,7 @@ describe('a recording of hiperf', () => {
     const symbols = hiperfFeatures.symbols(Array.from({ length: limit + 1 }, () => ({ path: '', type: 3 })));
     const features: Features = { present: new Set() };
     const diagnostics = new Diagnostics();
-    for (const { bit, bytes } of [tables, symbols]) readFeature(features, bit, bytes, true, 0, diagnostics);
+    for (const { bit, bytes } of [tables, symbols]) readFeature(features, bit, new ByteView(bytes, true), 0, diagnostics);
     expect(features.hiperf?.files).toHaveLength(limit);
     expect([limit - 1, limit].map((pid) => features.hiperf?.stackTables?.find(pid, 7 | (1 << 23), 0))).toEqual(['whole', 'incomplete']);
     expect(diagnostics.count('feature-damaged')).toBe(2);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { type Features, readFeature } from '../../src/perfdata/features/features.ts';
 import type { DebugUnwindFile } from '../../src/simpleperf/features.ts';
@@ -21,7 +22,7 @@ describe('DEBUG_UNWIND', () => {
     await loadProtobuf();
     const features: Features = { present: new Set() };
     const diagnostics = new Diagnostics();
-    readFeature(features, 130, section, true, 0, diagnostics);
+    readFeature(features, 130, new ByteView(section, true), 0, diagnostics);
     return { files: features.simpleperf?.debugUnwindFiles, damaged: diagnostics.count('feature-damaged') };
   }
 
@@ -71,7 +72,7 @@ describe('META_INFO', () => {
     const entries = Array.from({ length: (1 << 16) + 1 }, (_, i) => `${i}\0a\0`).join('');
     const features: Features = { present: new Set() };
     const diagnostics = new Diagnostics();
-    readFeature(features, 129, new TextEncoder().encode(entries), true, 0, diagnostics);
+    readFeature(features, 129, new ByteView(new TextEncoder().encode(entries), true), 0, diagnostics);
     expect([features.simpleperf?.metaInfo.size, diagnostics.count('feature-damaged')]).toEqual([1 << 16, 1]);
   });
 });

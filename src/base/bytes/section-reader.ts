@@ -2,7 +2,7 @@ import { type NameLimit, withinLimit } from '../names/name-limits.ts';
 import type { Diagnostics } from '../problems/diagnostics.ts';
 import { PerfconvError } from '../problems/errors.ts';
 import { type ExactInteger, exactInteger } from '../text/exact-integer.ts';
-import { ByteView } from './byte-view.ts';
+import type { ByteView } from './byte-view.ts';
 
 /**
  * Adds one feature to what is known so far. A reader of a list puts the list into `features` before filling it, so that if a section is cut off, what is before
@@ -24,8 +24,8 @@ export class SectionReader {
   readonly #diagnostics: Diagnostics;
 
   /** @param feature what messages call it */
-  constructor(bytes: Uint8Array, littleEndian: boolean, fileOffset: number, feature: string, diagnostics: Diagnostics) {
-    this.view = new ByteView(bytes, littleEndian);
+  constructor(view: ByteView, fileOffset: number, feature: string, diagnostics: Diagnostics) {
+    this.view = view;
     this.fileOffset = fileOffset;
     this.#feature = feature;
     this.#diagnostics = diagnostics;

@@ -1,3 +1,4 @@
+import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { type FeatureReaders, SectionReader } from '../../base/bytes/section-reader.ts';
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
@@ -49,28 +50,30 @@ const FEATURE_READERS: FeatureReaders<Features> = {
 };
 
 /**
- * Reads one feature's bytes into `features`. A feature that is cut off or makes no sense is reported. What comes before the damage is kept if it means
+ * Reads one feature into `features`. A feature that is cut off or makes no sense is reported. What comes before the damage is kept if it means
  * something by itself (the first of several caches, but not half a name): nothing else depends on what is missing.
  *
  * An empty section is no damage: perf lists some features for which it then writes nothing, such as CPUDESC where /proc/cpuinfo names no model, or
  * BPF_PROG_INFO if it was built without libbpf (observed: perf 3.8 on 32-bit Arm, perf 6.17).
- * @param fileOffset where the bytes come from, for messages
+ * @param feature its bit
+ * @param view the bytes of its section
+ * @param fileOffset where they come from, for messages
  */
-export function readFeature(features: Features, feature: number, bytes: Uint8Array, littleEndian: boolean, fileOffset: number, diagnostics: Diagnostics): void {
+export function readFeature(features: Features, feature: number, view: ByteView, fileOffset: number, diagnostics: Diagnostics): void {
   features.present.add(feature);
   const reader = FEATURE_READERS[feature];
   if (reader === undefined) {
     if (FEATURE_NAMES[feature] === undefined) {
-      diagnostics.add('unknown-feature', 'info', `the header's feature ${feature} (${bytes.length} bytes) is not known and was not read`, fileOffset);
+      diagnostics.add('unknown-feature', 'info', `the header's feature ${feature} (${view.length} bytes) is not known and was not read`, fileOffset);
     }
     return;
   }
   try {
-    reader(features, new SectionReader(bytes, littleEndian, fileOffset, featureName(feature), diagnostics));
+    reader(features, new SectionReader(view, fileOffset, featureName(feature), diagnostics));
   } catch (error) {
     // A section ends too early, or has something in it that is not an attr.
     if (!(error instanceof PerfconvError)) throw error;
-    if (bytes.length > 0) reportDamagedFeature(feature, fileOffset, diagnostics);
+    if (view.length > 0) reportDamagedFeature(feature, fileOffset, diagnostics);
   }
 }
 

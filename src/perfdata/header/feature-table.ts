@@ -87,9 +87,9 @@ export async function readFeatureSections(
     }
     // An offset beyond the file's end is of no help: the place that holds it is named instead.
     const namedOffset = source.sizeBytes !== undefined && offset > source.sizeBytes ? place : offset;
-    const bytes = await readRange(source, offset, size);
-    if (bytes.length === 0 && size > 0) reportDamagedFeature(feature, namedOffset, diagnostics);
-    readFeature(features, feature, bytes, littleEndian, namedOffset, diagnostics);
+    const view = new ByteView(await readRange(source, offset, size), littleEndian);
+    if (view.length === 0 && size > 0) reportDamagedFeature(feature, namedOffset, diagnostics);
+    readFeature(features, feature, view, namedOffset, diagnostics);
   }
 }
 

@@ -44,7 +44,7 @@ class SampleTimeScan implements RecordVisitor {
 
   constructor(header: RecordingHeader, diagnostics: Diagnostics) {
     this.#events = eventsOf(header);
-    this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
+    this.#userRecords = new UserRecordReader(this.#events, header.features, diagnostics);
   }
 
   span(): TimeSpan {

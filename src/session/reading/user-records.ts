@@ -1,3 +1,4 @@
+import { ByteView } from '../../base/bytes/byte-view.ts';
 import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
 import { EVENT_LIMIT, withinLimit } from '../../base/names/name-limits.ts';
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
@@ -32,13 +33,11 @@ export class UserRecordReader {
   readonly cpus = new RecordedCpus();
   readonly #events: EventList;
   readonly #features: Features;
-  readonly #littleEndian: boolean;
   readonly #diagnostics: Diagnostics;
 
-  constructor(events: EventList, features: Features, littleEndian: boolean, diagnostics: Diagnostics) {
+  constructor(events: EventList, features: Features, diagnostics: Diagnostics) {
     this.#events = events;
     this.#features = features;
-    this.#littleEndian = littleEndian;
     this.#diagnostics = diagnostics;
   }
 
@@ -65,9 +64,9 @@ export class UserRecordReader {
         this.#readUpdate(record);
         return;
       case abi.PERF_RECORD_HEADER_FEATURE: {
-        const bytes = view.bytes.slice(at + HEADER_FEATURE.at.data, end);
+        const dataAt = at + HEADER_FEATURE.at.data;
         // An empty one marks the end of the features.
-        if (bytes.length > 0) this.#readFeature(view.u64(at + HEADER_FEATURE.at.feature), bytes, fileOffset);
+        if (dataAt < end) this.#readFeature(view.u64(at + HEADER_FEATURE.at.feature), record, dataAt);
         return;
       }
       case abi.PERF_RECORD_HEADER_BUILD_ID:
@@ -81,8 +80,7 @@ export class UserRecordReader {
         return;
       default:
         if (abi.isLegacyHeaderType(type - abi.LEGACY_HEADER_OFFSET)) {
-          const bytes = view.bytes.slice(at + RECORD_HEADER_BYTES, end);
-          this.#readFeature(abi.featureOfLegacyHeader(type), bytes, fileOffset);
+          this.#readFeature(abi.featureOfLegacyHeader(type), record, at + RECORD_HEADER_BYTES);
           return;
         }
         if (abi.recordTypeNameOf(type) === undefined) {
@@ -124,8 +122,10 @@ export class UserRecordReader {
     for (let guest = guests; guest <= end; guest += ID_INDEX_GUEST_BYTES) if (view.lo(guest) !== 0) this.#events.ids.noteGuest();
   }
 
-  #readFeature(feature: number, bytes: Uint8Array, fileOffset: number): void {
-    readFeature(this.#features, feature, bytes, this.#littleEndian, fileOffset, this.#diagnostics);
+  /** Reads a feature from a copy of its bytes, which extend from `dataAt` to the end of the record. */
+  #readFeature(feature: number, { view, offset, size, fileOffset }: RecordCursor, dataAt: number): void {
+    const section = new ByteView(view.bytes.slice(dataAt, offset + size), view.littleEndian);
+    readFeature(this.#features, feature, section, fileOffset, this.#diagnostics);
     if (feature === abi.HEADER_EVENT_DESC && this.#features.eventDesc !== undefined) this.#events.applyDescriptions(this.#features.eventDesc);
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { FEATURE_NAMES } from '../../../src/perfdata/abi/constants.ts';
 import { type Features, readFeature } from '../../../src/perfdata/features/features.ts';
@@ -272,7 +273,7 @@ function sectionOf(name: FeatureName, byteOrder: ByteOrder): Uint8Array {
 function read(name: FeatureName, bytes: Uint8Array, byteOrder: ByteOrder): { features: Features; diagnostics: Diagnostics } {
   const features: Features = { present: new Set(), ...CASES[name]?.before };
   const diagnostics = new Diagnostics();
-  readFeature(features, featureBits[name], bytes, byteOrder === 'little', 0x1000, diagnostics);
+  readFeature(features, featureBits[name], new ByteView(bytes, byteOrder === 'little'), 0x1000, diagnostics);
   return { features, diagnostics };
 }
 
@@ -375,14 +376,14 @@ describe('sections as other versions write them', () => {
   ])('are read: CPU_TOPOLOGY from %s', (_when, value, cpus) => {
     const features: Features = { present: new Set(), nrCpusAvailable: 2 };
     const diagnostics = new Diagnostics();
-    readFeature(features, 13, featureBytes('cpuTopology', value, { byteOrder: 'little', attrs: [] }), true, 0, diagnostics);
+    readFeature(features, 13, new ByteView(featureBytes('cpuTopology', value, { byteOrder: 'little', attrs: [] }), true), 0, diagnostics);
     expect(features.cpuTopology).toEqual({ ...topology, dies: [], cpus });
     expect(diagnostics.list()).toEqual([]);
   });
 
   it('are read: only the lists of CPU_TOPOLOGY without NRCPUS', () => {
     const features: Features = { present: new Set() };
-    readFeature(features, 13, sectionOf('cpuTopology', 'little'), true, 0, new Diagnostics());
+    readFeature(features, 13, new ByteView(sectionOf('cpuTopology', 'little'), true), 0, new Diagnostics());
     expect(features.cpuTopology).toMatchObject({ threads: ['0', '1', '2'], cpus: [], dies: [] });
   });
 
@@ -467,7 +468,7 @@ describe('sections with impossible values', () => {
 it('unknown features are reported in one finding, with the size of the first', () => {
   const features: Features = { present: new Set() };
   const diagnostics = new Diagnostics();
-  for (const bit of [99, 100]) readFeature(features, bit, new Uint8Array(24), true, 0x2000, diagnostics);
+  for (const bit of [99, 100]) readFeature(features, bit, new ByteView(new Uint8Array(24), true), 0x2000, diagnostics);
   expect(features.present).toEqual(new Set([99, 100]));
   expect(diagnostics.list()).toMatchObject([
     { code: 'unknown-feature', severity: 'info', count: 2, message: expect.stringContaining('feature 99 (24 bytes)') },

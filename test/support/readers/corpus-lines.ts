@@ -1,3 +1,4 @@
+import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { type Features, readFeature } from '../../../src/perfdata/features/features.ts';
 import type { LegacyHeaderRecord, PerfRecord, SampleRecord } from '../../../src/perfdata/records/perf-record.ts';
@@ -124,7 +125,7 @@ function fieldsOfTool(record: PerfRecord, littleEndian: boolean): string | undef
 /** The text of a header string, as Python prints it; the size of those whose content the decoder does not read. */
 function legacyText({ feature, data, offset }: LegacyHeaderRecord, littleEndian: boolean): string {
   const features: Features = { present: new Set() };
-  readFeature(features, feature, data, littleEndian, offset, new Diagnostics());
+  readFeature(features, feature, new ByteView(data, littleEndian), offset, new Diagnostics());
   const { hostname, osrelease, version, arch, cpudesc, cpuid, nrCpusAvailable, nrCpusOnline, totalMemKib, cmdline, eventDesc } = features;
   const plain = hostname ?? osrelease ?? version ?? arch ?? cpudesc ?? cpuid ?? totalMemKib;
   if (plain !== undefined) return String(plain);
