@@ -22,6 +22,7 @@ import type { Compressor } from './platform.ts';
 import { type ProfileEvent, shownEvent } from './profile-event.ts';
 import type { ProfilePart } from './profile-part.ts';
 import { REPORT_CHECKS, type ReportOptions, type ReportTable, reportTables } from './report.ts';
+import type { ProfileSample, SamplesOptions } from './samples.ts';
 
 /** A decoded recording with names: what the formats are written from. */
 export interface Profile {
@@ -34,9 +35,9 @@ export interface Profile {
    * The bytes of a format, as the command line writes them to standard output: pprof is compressed unless `gzip` is false.
    * @throws PerfconvError `no-samples`; `unsupported`, `usage` for what the format cannot show
    */
-  toBytes(format: Exclude<Format, 'csv'>, options?: WriteOptions): Promise<Uint8Array>;
+  toBytes(format: Exclude<Format, 'csv'>, options?: WriteOptions): Promise<Uint8Array<ArrayBuffer>>;
   /** readperf's four CSV tables, by their file names; and `branches.csv` if branches were recorded. */
-  toTables(options?: WriteOptions): Promise<Record<string, Uint8Array>>;
+  toTables(options?: WriteOptions): Promise<Record<string, Uint8Array<ArrayBuffer>>>;
   /**
    * Writes what {@link toBytes} returns into a web stream, piece by piece, as it is made. The stream is not closed.
    * @throws PerfconvError `no-samples`; `unsupported`, `usage` for what the format cannot show and for a stream that somebody else writes; `io` when the stream
@@ -56,6 +57,12 @@ export interface Profile {
    * @throws PerfconvError `no-samples`; `usage` for unknown options and values
    */
   callTrees(options?: CallTreeOptions): Promise<readonly CallTree[]>;
+  /**
+   * The single samples, one after the other: in time order if they have times, else in file order; those of merged recordings, one recording's after the
+   * other's. The recording is read again, unless the profile was read for `parquet` or another format that shows single samples.
+   * @throws PerfconvError `no-samples`; `usage` for unknown options and values; while it is iterated
+   */
+  samples(options?: SamplesOptions): AsyncIterableIterator<ProfileSample>;
   /**
    * What became slower and faster from this profile (`base`) to another (`new`). It equals `perfconv diff` if both were read with
    * `{ lines: false, demangle: 'no-params' }`. Each may be merged from several recordings.
@@ -93,7 +100,7 @@ export class DecodedProfile implements Profile {
     return this.parts.flatMap(({ dsos }) => binarySymbols(dsos, this.#findings.option));
   }
 
-  async toBytes(format: StreamFormat, options: WriteOptions = {}): Promise<Uint8Array> {
+  async toBytes(format: StreamFormat, options: WriteOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const sink = new BufferSink();
     await this.writeTo(format, sink, '-', options);
     return sink.bytes();
@@ -110,7 +117,7 @@ export class DecodedProfile implements Profile {
     }
   }
 
-  async toTables(options: WriteOptions = {}): Promise<Record<string, Uint8Array>> {
+  async toTables(options: WriteOptions = {}): Promise<Record<string, Uint8Array<ArrayBuffer>>> {
     const sinks = new Map<string, BufferSink>();
     await this.writeTablesTo(async (name) => {
       const sink = new BufferSink();
@@ -130,6 +137,14 @@ export class DecodedProfile implements Profile {
     checkOptions(options, CALL_TREE_CHECKS);
     const profile = this.#recordings.requireSamples(await this.#recordings.profileWith((part) => part.callTreeNeeds(), options.signal));
     return callTrees(profile, options, this.#compatPerf);
+  }
+
+  async *samples(options: SamplesOptions = {}): AsyncGenerator<ProfileSample, void, void> {
+    const { SAMPLES_CHECKS, sampleValues } = await import('./samples.ts');
+    checkOptions(options, SAMPLES_CHECKS);
+    const needs = this.#needsOf('parquet', {});
+    const profile = this.#recordings.requireSamples(await this.#recordings.profileWith(needs, options.signal));
+    yield* sampleValues(profile, options, this.#compatPerf);
   }
 
   async diff(next: Profile, options: DiffOptions = {}): Promise<ProfileDiff> {

@@ -13,7 +13,7 @@ export class BufferSink implements ByteSink {
   }
 
   /** All bytes written so far, as one array. */
-  bytes(): Uint8Array {
+  bytes(): Uint8Array<ArrayBuffer> {
     const all = new Uint8Array(this.#chunks.reduce((sum, chunk) => sum + chunk.length, 0));
     let offset = 0;
     for (const chunk of this.#chunks) {

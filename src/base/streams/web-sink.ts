@@ -1,9 +1,12 @@
 import { messageOf, PerfconvError } from '../problems/errors.ts';
 import type { ByteSink } from './byte-sink.ts';
 
-/** The part of a web stream that takes bytes; browsers and Node declare the type in different places. */
+/**
+ * The part of a web stream that takes bytes; browsers and Node declare the type in different places. The bytes are in no SharedArrayBuffer, which streams such
+ * as those of a CompressionStream refuse.
+ */
 export interface WebWritableLike {
-  getWriter(): { write(chunk: Uint8Array): Promise<void>; releaseLock(): void };
+  getWriter(): { write(chunk: Uint8Array<ArrayBuffer>): Promise<void>; releaseLock(): void };
 }
 
 export function isWebWritable(output: unknown): output is WebWritableLike {

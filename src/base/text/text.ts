@@ -20,7 +20,7 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /** The bytes from which {@link decodeText} made a text. Other lone surrogates become U+FFFD. */
-export function encodeText(text: string): Uint8Array {
+export function encodeText(text: string): Uint8Array<ArrayBuffer> {
   if (!hasRawBytes(text)) return ENCODER.encode(text);
   const bytes = new Uint8Array(byteLength(text));
   let length = 0;
