@@ -8,6 +8,7 @@ import { hasDynsym, hasSymtab } from '../../elf/symbols/elf-symbols.ts';
 import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
 import type { FileHoldings, SymbolSearch } from '../inputs/search-log.ts';
 import { type DebugFileKind, SERVED_KINDS, type SymbolFiles } from '../inputs/symbol-files.ts';
+import { openArchived } from './archived-file.ts';
 import { fileCrc } from './debug-link.ts';
 import { isElfAt } from './file-kind.ts';
 
@@ -50,7 +51,7 @@ export class CheckedFiles {
    */
   async open(path: string, buildId: string, expected?: ExpectedFile): Promise<ElfFile | undefined> {
     if (this.#byPath.has(path)) return this.#byPath.get(path);
-    const source = await this.host.open(path);
+    const source = (await this.host.open(path)) ?? (await openArchived(this.host, path));
     let elf: ElfFile | undefined;
     if (source === undefined) this.search.note(path, (await this.host.isForbidden?.(path)) ? 'forbidden' : 'absent');
     else elf = await this.check(source, buildId, expected);
