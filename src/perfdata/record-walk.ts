@@ -3,7 +3,7 @@ import { type ByteSource, type RecordingSource, recordingBytes } from '../base/s
 import * as abi from './abi/constants.ts';
 import type { LateFeatures, RecordingHeader } from './header/file-header.ts';
 import { CarriedRecords, carriesMore } from './stream/carried-records.ts';
-import { type RecordRange, RecordStream } from './stream/record-stream.ts';
+import { RecordStream } from './stream/record-stream.ts';
 import { type RecordVisitor, type Walk, type WalkOptions, WalkStop } from './stream/record-visitor.ts';
 
 /** Bytes of the buffers of a directory's files together, and minimum for each of them. */
@@ -26,22 +26,12 @@ export async function walkRecords(
     stop.readBytes += bytes;
     options.onProgress?.(stop.readBytes, recordingBytes(source));
   };
-  const { littleEndian, dataStart, dataEnd, lateFeatures } = header;
-  const isPipe = header.mode === 'pipe';
   const walk: Walk = { visitor, stop, options, diagnostics };
-  const streamOf = (file: ByteSource, range: Omit<RecordRange, 'littleEndian'>): RecordStream =>
-    new RecordStream(file, { littleEndian, ...range }, diagnostics);
-  const mainRange = { start: dataStart, end: dataEnd, mayBeFollowed: isPipe, featureTableBytes: lateFeatures?.tableBytes ?? 0 };
-  const main = new PartWalk(streamOf(source, mainRange), isPipe, walk);
-  const files = source.parts ?? [];
-  const maxChunkBytes = Math.max(MIN_PART_CHUNK_BYTES, Math.floor(PART_CHUNKS_BYTES / Math.max(1, files.length)));
-  const parts = files.map((file, i) => {
-    const range = { start: 0, end: file.sizeBytes ?? Number.POSITIVE_INFINITY, maxChunkBytes, fileName: `data.${i}` };
-    return new PartWalk(streamOf(file, range), false, walk);
-  });
-  progress(dataStart);
+  const main = mainPart(source, header, walk);
+  const parts = directoryParts(source.parts ?? [], header.littleEndian, walk);
+  progress(header.dataStart);
   await main.toEnd(progress);
-  if (lateFeatures !== undefined) await main.readLateFeatures(lateFeatures);
+  if (header.lateFeatures !== undefined) await main.readLateFeatures(header.lateFeatures);
   if (visitor.endPiece === undefined) {
     for (const part of parts) await part.toEnd(progress);
   } else {
@@ -56,6 +46,22 @@ export async function walkRecords(
     );
   }
   for (const part of [main, ...parts]) part.reportStop();
+}
+
+/** The records of the file itself. */
+function mainPart(source: ByteSource, { mode, littleEndian, dataStart, dataEnd, lateFeatures }: RecordingHeader, walk: Walk): PartWalk {
+  const isPipe = mode === 'pipe';
+  const range = { littleEndian, start: dataStart, end: dataEnd, mayBeFollowed: isPipe, featureTableBytes: lateFeatures?.tableBytes ?? 0 };
+  return new PartWalk(new RecordStream(source, range, walk.diagnostics), isPipe, walk);
+}
+
+/** The records of a directory's other files. */
+function directoryParts(files: readonly ByteSource[], littleEndian: boolean, walk: Walk): PartWalk[] {
+  const maxChunkBytes = Math.max(MIN_PART_CHUNK_BYTES, Math.floor(PART_CHUNKS_BYTES / Math.max(1, files.length)));
+  return files.map((file, i) => {
+    const range = { littleEndian, start: 0, end: file.sizeBytes ?? Number.POSITIVE_INFINITY, maxChunkBytes, fileName: `data.${i}` };
+    return new PartWalk(new RecordStream(file, range, walk.diagnostics), false, walk);
+  });
 }
 
 /** Walks parts a piece at a time, always the one whose newest record is the oldest. */

@@ -49,16 +49,11 @@ export async function readHeader(source: ByteSource, diagnostics: Diagnostics): 
     const features: Features = { present: new Set() };
     return { mode: 'pipe', version, littleEndian, attrs: [], eventTypes: [], features, dataStart: PIPE_HEADER_BYTES, dataEnd: Number.POSITIVE_INFINITY };
   }
-  return readFileHeader(source, littleEndian, version, headerSize, diagnostics);
+  return readFileHeader(source, await readHeaderBytes(source, version, littleEndian, headerSize), version, diagnostics);
 }
 
-async function readFileHeader(
-  source: ByteSource,
-  littleEndian: boolean,
-  version: 1 | 2,
-  headerSize: number,
-  diagnostics: Diagnostics,
-): Promise<RecordingHeader> {
+/** The header of a file, whose last fields are 0 where it is one of the oldest perf, which lacks them. */
+async function readHeaderBytes(source: ByteSource, version: 1 | 2, littleEndian: boolean, headerSize: number): Promise<ByteView> {
   const neededBytes = version === 1 && headerSize < FILE_HEADER_BYTES ? OLDEST_FILE_HEADER_BYTES : FILE_HEADER_BYTES;
   const bytes = new Uint8Array(FILE_HEADER_BYTES);
   const read = await readRange(source, 0, neededBytes);
@@ -66,38 +61,46 @@ async function readFileHeader(
     throw damagedHeader(`a file of ${read.length} bytes says that its header has ${headerSize} bytes`, FILE_HEADER.size);
   }
   bytes.set(read);
-  const view = new ByteView(bytes, littleEndian);
-  const attrs = await readAttrs(source, view, diagnostics);
-  const { offset: dataStart, size: dataSize } = readSection(view, FILE_HEADER.data);
+  return new ByteView(bytes, littleEndian);
+}
+
+async function readFileHeader(source: ByteSource, header: ByteView, version: 1 | 2, diagnostics: Diagnostics): Promise<RecordingHeader> {
+  const { littleEndian } = header;
+  const attrs = await readAttrs(source, header, diagnostics);
+  const { offset: dataStart, size: dataSize } = readSection(header, FILE_HEADER.data);
   if (source.sizeBytes !== undefined && dataStart > source.sizeBytes) {
     throw damagedHeader(`data begins at 0x${dataStart.toString(16)}, beyond the end of the file`, FILE_HEADER.data);
   }
   const features: Features = { present: new Set() };
   const dataEnd = dataStart + dataSize;
-  const table = source.sizeBytes === undefined ? unreadFeatureTable(view, dataEnd) : await readFeatureTable(source, view, dataEnd);
+  const table = source.sizeBytes === undefined ? unreadFeatureTable(header, dataEnd) : await readFeatureTable(source, header, dataEnd);
   const common = { mode: 'file', version, littleEndian, attrs, features, dataStart } as const;
   if (dataSize === 0 && !startsItsSections(table)) {
     // perf fills in the size when it ends: either it was killed, so that no features were written, or it has not ended yet.
-    const lateFeatures = lateFeaturesOf(source, view, table, features, diagnostics);
+    const lateFeatures = lateFeaturesOf(source, header, table, features, diagnostics);
     return { ...common, eventTypes: [], dataEnd: Number.POSITIVE_INFINITY, lateFeatures };
   }
-  const eventTypes = await readEventTypes(source, view);
-  if (!table.isWhole) {
-    diagnostics.add('features-missing', 'warning', 'the recording is cut off: its header features (host, events, build ids) are missing', dataEnd);
-    return { ...common, eventTypes, dataEnd };
-  }
-  if (table.sections.length > 0 && !isFeatureTable(table, source)) {
-    diagnostics.add(
-      'bad-data-size',
-      'warning',
-      'the records do not end where the header says, because its features do not begin there: records are looked for up to the end of the file, and the header features are missing',
-      DATA_SIZE_OFFSET,
-    );
+  const eventTypes = await readEventTypes(source, header);
+  if (table.isWhole && table.sections.length > 0 && !isFeatureTable(table, source)) {
+    reportBadDataSize(diagnostics);
     return { ...common, eventTypes, dataEnd: Number.POSITIVE_INFINITY };
   }
-  await readFeatureSections(source, table, littleEndian, features, diagnostics);
-  await reportFollower(source, endOf(table), diagnostics);
+  if (table.isWhole) {
+    await readFeatureSections(source, table, littleEndian, features, diagnostics);
+    await reportFollower(source, endOf(table), diagnostics);
+  } else {
+    diagnostics.add('features-missing', 'warning', 'the recording is cut off: its header features (host, events, build ids) are missing', dataEnd);
+  }
   return { ...common, eventTypes, dataEnd };
+}
+
+function reportBadDataSize(diagnostics: Diagnostics): void {
+  diagnostics.add(
+    'bad-data-size',
+    'warning',
+    'the records do not end where the header says, because its features do not begin there: records are looked for up to the end of the file, and the header features are missing',
+    DATA_SIZE_OFFSET,
+  );
 }
 
 /** @param header that of the file @param table what was taken for a feature table, where the header says that there are no data */

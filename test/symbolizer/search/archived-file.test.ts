@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { readRange } from '../../../src/base/streams/byte-source.ts';
+import { SymbolSearch } from '../../../src/symbolizer/inputs/search-log.ts';
 import { openArchived } from '../../../src/symbolizer/search/archived-file.ts';
-import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { buildElf, TEXT } from '../../support/builders/elf-builder.ts';
+import { buildElf, TEXT } from '../../support/builders/elf/elf-builder.ts';
 import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
 import { buildZip, type ZipEntry } from '../../support/builders/zip-builder.ts';
 
