@@ -31,40 +31,27 @@ const MIN_NAME = 28;
  * they add up to a share that would be shown; one line at the end counts the others. A binary follows a function where it is not the caller's.
  */
 export async function writeTreeText(profile: Profile, report: ReportTree, tree: EventTree, out: TextWriter, options: TreeTextOptions = {}): Promise<void> {
-  const { paintPercent = (text: string) => text, width } = options;
-  const samplesWidth = Math.max('samples'.length, String(profile.events[tree.event].samples).length);
-  const nameWidth = width === undefined ? undefined : width - (7 + 7 + samplesWidth + 1);
-  const lines = new TreeLines(
-    tree,
-    report,
-    nameWidth === undefined ? MAX_LEVELS : Math.min(MAX_LEVELS, Math.max(1, Math.floor((nameWidth - MIN_NAME) / INDENT))),
-  );
-  const share = (weight: number): string => {
-    const percent = percentOf(weight, tree.sum);
-    return paintPercent(percentText(percent).padStart(6), percent);
-  };
-  const put = (weight: number, self: string, samples: number, prefix: string, text: string): void => {
-    const shown = nameWidth === undefined ? text : cutMiddle(text, Math.max(1, nameWidth - displayWidth(prefix)));
-    out.put(`${share(weight)} ${self} ${String(samples).padStart(samplesWidth)} ${prefix}${shown}\n`);
-  };
+  const event = profile.events[tree.event];
+  const columns = new TreeColumns(event.samples, tree.sum, options);
+  const lines = new TreeLines(tree, report, columns.maxLevels);
   /** Ends the rows below a depth. */
   const close = (depth: number): void => {
     for (const { omitted, prefix } of lines.close(depth)) {
       const count = `… ${omitted.calls} more`;
       const whole = omitted.areSmall ? `${count} below ${report.percentLimit} %` : count;
       // Cut in the middle, it would lose the count.
-      const fits = nameWidth === undefined || displayWidth(prefix + whole) <= nameWidth;
-      put(report.weight(omitted), BLANK_SHARE, omitted.samples, prefix, fits ? whole : count);
+      const text = columns.hasRoomFor(prefix + whole) ? whole : count;
+      out.put(columns.row({ weight: report.weight(omitted), ownWeight: undefined, samples: omitted.samples }, prefix, text));
     }
   };
 
-  out.put(`# ${lineText(headline(profile.events[tree.event]))}\n`);
-  out.put(`   per   self ${'samples'.padStart(samplesWidth)} function\n`);
+  out.put(`# ${lineText(headline(event))}\n${columns.header()}`);
   for (const [index, { depth, label, parent, self, total }] of tree.rows.entries()) {
     close(depth);
     const prefix = lines.open(index);
     const callerDso = parent < 0 ? undefined : tree.rows[parent].label.dso;
-    put(report.weight(total), self.samples === 0 ? BLANK_SHARE : share(report.weight(self)), total.samples, prefix, rowText(label, callerDso));
+    const ownWeight = self.samples === 0 ? undefined : report.weight(self);
+    out.put(columns.row({ weight: report.weight(total), ownWeight, samples: total.samples }, prefix, rowText(label, callerDso)));
     if (out.isFull) await out.flush();
   }
   close(-1);
@@ -73,6 +60,54 @@ export async function writeTreeText(profile: Profile, report: ReportTree, tree: 
     out.put(
       `# not shown: ${calls} more ${calls === 1 ? 'call' : 'calls'}, below ${report.percentLimit} % for each caller, ${percentText(percentOf(weight, tree.sum))} % in all\n`,
     );
+  }
+}
+
+/** The numbers of a row. */
+interface RowNumbers {
+  readonly weight: number;
+  /** What it has without what it called; undefined if it has no sample of its own. */
+  readonly ownWeight: number | undefined;
+  readonly samples: number;
+}
+
+/** The columns of an event's rows, as wide as its numbers and the terminal. */
+class TreeColumns {
+  /** How many levels are indented: deeper ones would leave too little room to names. */
+  readonly maxLevels: number;
+  readonly #sum: number;
+  readonly #samplesWidth: number;
+  /** Columns of names with their indentation; undefined if they are not cut. */
+  readonly #nameWidth: number | undefined;
+  readonly #paintPercent: (text: string, percent: number) => string;
+
+  /** @param samples how many the event has @param sum the weight of them all */
+  constructor(samples: number, sum: number, { paintPercent = (text) => text, width }: TreeTextOptions) {
+    this.#sum = sum;
+    this.#samplesWidth = Math.max('samples'.length, String(samples).length);
+    this.#nameWidth = width === undefined ? undefined : width - (7 + 7 + this.#samplesWidth + 1);
+    this.maxLevels = this.#nameWidth === undefined ? MAX_LEVELS : Math.min(MAX_LEVELS, Math.max(1, Math.floor((this.#nameWidth - MIN_NAME) / INDENT)));
+    this.#paintPercent = paintPercent;
+  }
+
+  header(): string {
+    return `   per   self ${'samples'.padStart(this.#samplesWidth)} function\n`;
+  }
+
+  row({ weight, ownWeight, samples }: RowNumbers, prefix: string, text: string): string {
+    const shown = this.#nameWidth === undefined ? text : cutMiddle(text, Math.max(1, this.#nameWidth - displayWidth(prefix)));
+    const self = ownWeight === undefined ? BLANK_SHARE : this.#share(ownWeight);
+    return `${this.#share(weight)} ${self} ${String(samples).padStart(this.#samplesWidth)} ${prefix}${shown}\n`;
+  }
+
+  /** Whether a text with its indentation is not cut. */
+  hasRoomFor(text: string): boolean {
+    return this.#nameWidth === undefined || displayWidth(text) <= this.#nameWidth;
+  }
+
+  #share(weight: number): string {
+    const percent = percentOf(weight, this.#sum);
+    return this.#paintPercent(percentText(percent).padStart(6), percent);
   }
 }
 
