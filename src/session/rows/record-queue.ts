@@ -184,34 +184,13 @@ export class RecordQueue {
     if (this.#size === 0 || limit === Number.NEGATIVE_INFINITY) return true;
     const order = this.#sorted();
     const row = this.#row;
-    const stackDumps = this.#stackDump;
-    const branches = this.#branches;
-    const untimed = this.#isUntimed;
-    const hasDeferred = this.#deferred !== undefined;
     let done = 0;
     let isAccepted = true;
     for (; done < this.#size; done++) {
       // hot
       const at = order[done];
-      const timeNs = this.#time[at];
-      if (timeNs > limit) break;
-      row.timeNs = untimed !== undefined && untimed[at] !== 0 ? Number.NaN : shownTime(timeNs);
-      row.nr = this.#nr[at];
-      row.event = this.#event[at];
-      row.pid = this.#pid[at];
-      row.tid = this.#tid[at];
-      row.cpu = this.#cpu[at];
-      row.chain = this.#chain[at];
-      row.unwound = NOT_UNWOUND;
-      row.period = this.#period[at];
-      row.ipLo = this.#ipLo[at];
-      row.ipHi = this.#ipHi[at];
-      row.detail = this.#detail[at];
-      row.extra = this.#extras[at];
-      row.stackDump = stackDumps === undefined ? -1 : stackDumps[at];
-      row.branches = branches === undefined ? -1 : branches[at];
-      if (hasDeferred) this.#takeDeferred(at, row);
-      row.periodRemainder = this.#periodRemainders.isEmpty ? 0 : this.#periodRemainders.take(row.nr);
+      if (this.#time[at] > limit) break;
+      this.#fill(row, at);
       if (!deliver(row)) {
         isAccepted = false;
         break;
@@ -224,6 +203,29 @@ export class RecordQueue {
     if (done > 0) this.#deliveredUpTo = Math.max(this.#deliveredUpTo, this.#time[order[done - 1]]);
     this.#keepFrom(order, done);
     return isAccepted;
+  }
+
+  /** Fills a row with what was pushed at a place. The remainder of its period is taken out of the queue. */
+  #fill(row: RecordRow, at: number): void {
+    // hot
+    const isTimed = this.#isUntimed === undefined || this.#isUntimed[at] === 0;
+    row.timeNs = isTimed ? shownTime(this.#time[at]) : Number.NaN;
+    row.nr = this.#nr[at];
+    row.event = this.#event[at];
+    row.pid = this.#pid[at];
+    row.tid = this.#tid[at];
+    row.cpu = this.#cpu[at];
+    row.chain = this.#chain[at];
+    row.unwound = NOT_UNWOUND;
+    row.period = this.#period[at];
+    row.ipLo = this.#ipLo[at];
+    row.ipHi = this.#ipHi[at];
+    row.detail = this.#detail[at];
+    row.extra = this.#extras[at];
+    row.stackDump = this.#stackDump === undefined ? -1 : this.#stackDump[at];
+    row.branches = this.#branches === undefined ? -1 : this.#branches[at];
+    if (this.#deferred !== undefined) this.#takeDeferred(at, row);
+    row.periodRemainder = this.#periodRemainders.isEmpty ? 0 : this.#periodRemainders.take(row.nr);
   }
 
   /** Row numbers in time order. */
