@@ -34,46 +34,76 @@ export function overlapRows(
 ): { rowOf: Uint32Array; count: number } {
   const rowOf = new Uint32Array(rows.length);
   if (scale.kind === 'occurrences') return { rowOf, count: 1 };
-  const lateNs = LATE_INTERVALS * scale.intervalNs;
-  const jitterNs = isOneAtATime ? lateNs : JITTER_INTERVALS * scale.intervalNs;
-  const maxGapNs = MAX_GAP_INTERVALS * scale.intervalNs;
-  let count = 0;
-  /** By row: when it is free, its last subject, and the sum of its lengths. */
-  let ends = new Float64Array(16);
-  let lastSubject = new Int32Array(16);
-  let totals = new Float64Array(16);
-  /** By subject: its last row plus 1. */
-  let lastRow = new Uint32Array(256);
+  const open = new OpenRows(scale.intervalNs, isOneAtATime);
   let lastNs = 0;
   for (let i = 0; i < rows.length; i++) {
     // hot
     const timeNs = samples.timeNs[rows[i]];
     const startNs = Number.isNaN(timeNs) ? lastNs : timeNs;
     lastNs = startNs;
-    const subject = subjectOf(rows[i]);
-    lastRow = grown(lastRow, subject + 1);
-    let row = lastRow[subject] - 1;
-    const isRunning = row >= 0 && lastSubject[row] === subject && ends[row] <= startNs + lateNs && ends[row] >= startNs - maxGapNs;
-    if (!isRunning) {
-      row = 0;
-      while (row < count && ends[row] > startNs + jitterNs) row++;
-      if (row === MAX_ROWS) row--;
-      if (row === count) {
-        count++;
-        ends = grown(ends, count);
-        lastSubject = grown(lastSubject, count);
-        totals = grown(totals, count);
-      }
-    }
-    const lengthNs = samples.period[rows[i]] * scale.nsPerPeriod;
-    ends[row] = Math.max(ends[row], startNs) + lengthNs;
-    totals[row] += lengthNs;
-    lastSubject[row] = subject;
-    lastRow[subject] = row + 1;
-    rowOf[i] = row;
+    rowOf[i] = open.add(subjectOf(rows[i]), startNs, samples.period[rows[i]] * scale.nsPerPeriod);
   }
-  sortByTotals(rowOf, totals.subarray(0, count));
-  return { rowOf, count };
+  sortByTotals(rowOf, open.totalsNs);
+  return { rowOf, count: open.count };
+}
+
+/** The rows up to a time. */
+class OpenRows {
+  count = 0;
+  readonly #lateNs: number;
+  readonly #jitterNs: number;
+  readonly #maxGapNs: number;
+  /** By row: when it is free, its last subject, and the sum of its lengths. */
+  #endsNs = new Float64Array(16);
+  #lastSubject = new Int32Array(16);
+  #totalsNs = new Float64Array(16);
+  /** By subject: its last row plus 1. */
+  #lastRow = new Uint32Array(256);
+
+  /** @param isOneAtATime see {@link OverlapOptions} */
+  constructor(intervalNs: number, isOneAtATime: boolean) {
+    this.#lateNs = LATE_INTERVALS * intervalNs;
+    this.#jitterNs = isOneAtATime ? this.#lateNs : JITTER_INTERVALS * intervalNs;
+    this.#maxGapNs = MAX_GAP_INTERVALS * intervalNs;
+  }
+
+  /** By row: for how long samples were in it. */
+  get totalsNs(): Float64Array {
+    return this.#totalsNs.subarray(0, this.count);
+  }
+
+  /** Adds a sample that is not earlier than the one before it. @returns its row */
+  add(subject: number, startNs: number, lengthNs: number): number {
+    // hot
+    this.#lastRow = grown(this.#lastRow, subject + 1);
+    const lastRow = this.#lastRow[subject] - 1;
+    const row = this.#isRunning(subject, lastRow, startNs) ? lastRow : this.#freeRow(startNs);
+    this.#endsNs[row] = Math.max(this.#endsNs[row], startNs) + lengthNs;
+    this.#totalsNs[row] += lengthNs;
+    this.#lastSubject[row] = subject;
+    this.#lastRow[subject] = row + 1;
+    return row;
+  }
+
+  /** Whether a subject goes on in the row that it was last in, −1 for none. */
+  #isRunning(subject: number, row: number, startNs: number): boolean {
+    if (row < 0 || this.#lastSubject[row] !== subject) return false;
+    const endNs = this.#endsNs[row];
+    return endNs <= startNs + this.#lateNs && endNs >= startNs - this.#maxGapNs;
+  }
+
+  /** The first row that is free at a time; a new one if none is. */
+  #freeRow(startNs: number): number {
+    let row = 0;
+    while (row < this.count && this.#endsNs[row] > startNs + this.#jitterNs) row++;
+    if (row === MAX_ROWS) return row - 1;
+    if (row < this.count) return row;
+    this.count++;
+    this.#endsNs = grown(this.#endsNs, this.count);
+    this.#lastSubject = grown(this.#lastSubject, this.count);
+    this.#totalsNs = grown(this.#totalsNs, this.count);
+    return row;
+  }
 }
 
 /** Renumbers rows by their totals, the largest first. */

@@ -55,50 +55,48 @@ export class SampledProfileWriter {
    * @param pid,tid numbers of the track; the profile gets an id that is unique in the file
    * @param strideUs a sample with the same stack as the one before it, and sooner than this after it, only makes that one longer
    */
-  async write(pid: number, tid: number, { startUs, endUs, node }: TrackSamples, strideUs = 0): Promise<void> {
+  async write(pid: number, tid: number, track: TrackSamples, strideUs = 0): Promise<void> {
     const out = this.#out;
     const { name, chunkName, cat } = EVENTS[this.#kind];
     const id = `0x${(++this.#profile).toString(16)}`;
     const common = `"cat":"${cat}","id":"${id}","pid":${pid},"tid":${tid}`;
+    const { startUs, endUs } = track;
     const first = startUs[0];
     out.put(`,\n{"ph":"P","name":"${name}",${common},"ts":${first},"args":{"data":{"startTime":${first}}}}`);
     this.#rootId = 0;
 
-    let position = 0;
-    let lastUs = first;
-    const isDevTools = this.#kind === 'devtools';
-    const samples: number[] = [];
-    const deltas: number[] = [];
-    while (position < startUs.length) {
-      samples.length = 0;
-      deltas.length = 0;
-      out.put(`,\n{"ph":"P","name":"${chunkName}",${common},"ts":${lastUs},"args":{"data":{"cpuProfile":{"nodes":[`);
-      this.#wroteNode = false;
-      if (isDevTools && this.#rootId === 0) this.#writeRootNodes();
-      // hot
-      while (position < startUs.length && samples.length < CHUNK_SAMPLES - 1) {
-        const start = startUs[position];
-        const continues = start - lastUs < strideUs && node[position] === node[position - 1] && start === endUs[position - 1];
-        if (!continues) {
-          samples.push(this.#nodeId(node[position]));
-          deltas.push(start - lastUs);
-          lastUs = start;
-        }
-        if (isDevTools && (position + 1 === startUs.length || startUs[position + 1] > endUs[position])) {
-          samples.push(this.#idleId);
-          deltas.push(endUs[position] - lastUs);
-          lastUs = endUs[position];
-        }
-        position++;
-        if (out.isFull) await out.flush();
-      }
+    const chunk = new SampleChunk(first);
+    for (let position = 0; position < startUs.length; ) {
+      out.put(`,\n{"ph":"P","name":"${chunkName}",${common},"ts":${chunk.lastUs},"args":{"data":{"cpuProfile":{"nodes":[`);
+      position = await this.#fillChunk(chunk, track, position, strideUs);
       out.put('],"samples":[');
-      this.#numbers(samples);
+      this.#numbers(chunk.ids);
       out.put(']},"timeDeltas":[');
-      this.#numbers(deltas);
+      this.#numbers(chunk.deltasUs);
       out.put(position === startUs.length ? `],"endTime":${endUs[position - 1]}}}}` : ']}}}');
       if (out.isFull) await out.flush();
     }
+  }
+
+  /** Fills a chunk with samples of a track, and writes the nodes that they are the first to have. @returns the position after the last of them */
+  async #fillChunk(chunk: SampleChunk, { startUs, endUs, node }: TrackSamples, from: number, strideUs: number): Promise<number> {
+    const out = this.#out;
+    const isDevTools = this.#kind === 'devtools';
+    chunk.clear();
+    this.#wroteNode = false;
+    if (isDevTools && this.#rootId === 0) this.#writeRootNodes();
+    let position = from;
+    // hot
+    while (position < startUs.length && chunk.ids.length < CHUNK_SAMPLES - 1) {
+      const start = startUs[position];
+      const continues = start - chunk.lastUs < strideUs && node[position] === node[position - 1] && start === endUs[position - 1];
+      if (!continues) chunk.add(this.#nodeId(node[position]), start);
+      const isIdleAfter = position + 1 === startUs.length || startUs[position + 1] > endUs[position];
+      if (isDevTools && isIdleAfter) chunk.add(this.#idleId, endUs[position]);
+      position++;
+      if (out.isFull) await out.flush();
+    }
+    return position;
   }
 
   /** Id of a node in the current profile. A new node is written, after its callers. */
@@ -147,6 +145,32 @@ export class SampledProfileWriter {
       if (i > 0) this.#out.char(COMMA);
       this.#out.number(values[i]);
     }
+  }
+}
+
+/** Samples in the order of their times. */
+class SampleChunk {
+  /** Ids of nodes. */
+  readonly ids: number[] = [];
+  /** For each sample, the time since the one before it, which may be in another chunk. */
+  readonly deltasUs: number[] = [];
+  /** The time of the last sample, or that from which the first one counts. */
+  lastUs: number;
+
+  constructor(startUs: number) {
+    this.lastUs = startUs;
+  }
+
+  add(id: number, timeUs: number): void {
+    this.ids.push(id);
+    this.deltasUs.push(timeUs - this.lastUs);
+    this.lastUs = timeUs;
+  }
+
+  /** Removes the samples, but not the time of the last one. */
+  clear(): void {
+    this.ids.length = 0;
+    this.deltasUs.length = 0;
   }
 }
 
