@@ -38,7 +38,7 @@ export function eventKind({ type, config }: PerfEventAttr): EventKind {
 export function assembleProfile(inputName: string, session: SessionResult, builder: ProfileBuilder, filter: SampleFilter = {}): Profile {
   const mappings = assembleMappings(session, builder);
   return {
-    meta: assembleMeta(inputName, session, builder, filterText(filter)),
+    meta: assembleMeta(inputName, session, builder, filterText(filter, session.cutCount)),
     strings: builder.strings,
     events: assembleEvents(session, builder),
     mappings,

@@ -2,8 +2,11 @@ import { secondsText } from '../../base/text/seconds.ts';
 import type { SampleFilter } from './filter.ts';
 import type { TimeRange } from './time-ranges.ts';
 
-/** Which samples a filter lets pass, in the words of the options: `comm ls or cat, cpu 0-3, time 10%-20%`. Empty if it lets all of them pass. */
-export function filterText({ events, pids, tids, comms, cpus, times }: SampleFilter): string {
+/**
+ * Which samples a filter lets pass, in the words of the options: `comm ls or cat, cpu 0-3, time 10%-20%`. Empty if it lets all of them pass.
+ * @param cutCount how many of those that passed were left out, because their stacks are cut off: `comm ls, without 3 truncated stacks`
+ */
+export function filterText({ events, pids, tids, comms, cpus, times }: SampleFilter, cutCount = 0): string {
   const parts: readonly [string, readonly (string | number)[] | undefined][] = [
     ['event', events],
     ['pid', pids],
@@ -12,7 +15,9 @@ export function filterText({ events, pids, tids, comms, cpus, times }: SampleFil
     ['cpu', cpus && rangesOf(cpus)],
     ['time', times?.map(timeRangeText)],
   ];
-  return parts.flatMap(([name, values]) => (values === undefined ? [] : `${name} ${values.join(' or ')}`)).join(', ');
+  const texts = parts.flatMap(([name, values]) => (values === undefined ? [] : `${name} ${values.join(' or ')}`));
+  if (cutCount > 0) texts.push(`without ${cutCount} truncated ${cutCount === 1 ? 'stack' : 'stacks'}`);
+  return texts.join(', ');
 }
 
 /** Numbers in ascending order, those that follow one another as a range: `0-3`, `7`. */

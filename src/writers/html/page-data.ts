@@ -22,7 +22,7 @@ export interface PageHead {
   readonly name: string;
   /** The command that made the recording; empty if unknown. */
   readonly command: string;
-  /** Which samples of the recording the page has: `comm nginx, time 10%-20%`; empty for all of them. */
+  /** Which samples of the recording the page has: `comm nginx, time 10%-20%, without 3 truncated stacks`; empty for all of them. */
   readonly filter: string;
   /** From the first sample to the last; 0 if samples carry no time. */
   readonly durationNs: number;

@@ -13,6 +13,13 @@ test.each<[SampleFilter, string]>([
 });
 
 test.each([
+  [{}, 1, 'without 1 truncated stack'],
+  [{ pids: [12] }, 2, 'pid 12, without 2 truncated stacks'],
+])('the filter %o after which %i samples were dropped is written as %s', (filter, cutCount, text) => {
+  expect(filterText(filter, cutCount)).toBe(text);
+});
+
+test.each([
   ['12.5,13', 'time 12.5,13'],
   ['100,', 'time 100,'],
   [',0.000000001 3,4.05', 'time ,0.000000001 or 3,4.05'],

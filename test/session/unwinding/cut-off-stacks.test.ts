@@ -80,8 +80,9 @@ describe('stacks that do not reach their start', () => {
   });
 
   it('are left out with their samples if that was asked for, and counted', async () => {
-    const { samples, diagnostics, session } = await decodeAll(records, { truncated: 'drop' });
+    const { samples, diagnostics, profile, session } = await decodeAll(records, { truncated: 'drop' });
     expect(shown(samples)).toEqual(['10: 10 100']);
+    expect(profile.meta.filter).toBe('without 1 truncated stack');
     expect(session.sampleCount).toBe(2);
     expect(diagnostics.list()).toContainEqual(expect.objectContaining({ code: 'truncated-dropped', severity: 'info', count: 1 }));
   });
