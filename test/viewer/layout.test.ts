@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { CallGraph } from '../../viewer/model/call-graph.ts';
 import { CallTree } from '../../viewer/model/call-tree.ts';
 import type { Graph } from '../../viewer/model/graph.ts';
-import { boxAt, layOut, REST, type Row } from '../../viewer/model/layout.ts';
+import { boxAt, layOut, type Row } from '../../viewer/model/layout.ts';
 import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
+import { REST } from '../../viewer/model/rest-graph.ts';
 import { selfWeights, totalWeights } from '../../viewer/model/selection.ts';
 import { recordingOfStacks } from '../support/builders/profiles/page-recording.ts';
 

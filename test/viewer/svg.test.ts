@@ -32,10 +32,10 @@ describe('the picture of a graph', () => {
     const threads = Array.from({ length: 3000 }, (_, index) => ({ timeNs: index, period: 1, tid: 100 + index, stack: ['main'] }));
     const state = new State(await pageRecording(buildProfile(threads)));
     state.group('thread');
-    expect(pictureOf(state, 500)).toContain('<title>Boxes too small to be drawn\n');
+    expect(pictureOf(state, 500)).toContain('<title>3000 boxes too small to be drawn\n');
     const functions = threads.map((one, index) => ({ ...one, stack: [`f${index}`] }));
     expect(pictureOf(new State(await pageRecording(buildProfile(functions.map(({ tid, ...one }) => one)))), 500)).toContain(
-      '<title>Functions too small to be drawn\n',
+      '<title>3000 functions too small to be drawn\n',
     );
   });
 

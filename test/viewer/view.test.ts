@@ -23,6 +23,7 @@ const ALL: View = {
   chosen: 0,
   focused: 2,
   zoom: [4, 71, 0],
+  zoomRest: 12,
 };
 
 test('what is shown first has an empty address', () => {
@@ -46,6 +47,8 @@ test.each([
   'weight=x',
   'grouping=',
   'function=99',
+  'rest=-1',
+  'rest=x',
   'direction=toString',
 ])('what makes no sense is as at first: %s', (text) => expect(parseView(text, FIRST, recording)).toEqual(FIRST));
 
@@ -65,6 +68,8 @@ test('a view is restored whatever was shown in between', () => {
   state.search('');
   state.choose(-1);
   state.restore(view);
+  expect(state.view).toEqual(view);
+  state.restore({ ...view, zoomRest: 5 });
   expect(state.view).toEqual(view);
   state.restore({ ...view, zoom: [1, 2, Number.NaN] });
   expect(state.view).toEqual({ ...view, zoom: [] });

@@ -45,6 +45,34 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect((await texts('#scope option'))[1]).toMatch(/\u200e {2}100%$/);
     });
   });
+  it('opens the box of what is too small to be drawn, with the pointer and with keys', async () => {
+    const small = Array.from({ length: 5 }, (_, nth) => ({ timeNs: nth + 1, period: 5 - nth, stack: ['main', `small_${nth}`, 'leaf'] }));
+    const profile = buildProfile([{ timeNs: 0, period: 1_000_000, stack: ['main', 'large'] }, ...small]);
+    await openProfilePage(browser, profile, async ({ clickBox, page, settled, texts }) => {
+      const openWithKeys = async (): Promise<void> => {
+        await page.locator('#canvas').focus();
+        for (const key of ['Home', 'ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
+        expect(await texts('#details > span')).toEqual([
+          '5 functions too small to be drawn',
+          expect.stringMatching(/^(Click|Press) to see them/),
+          expect.any(String),
+        ]);
+        await page.keyboard.press('Enter');
+        await settled();
+      };
+      await openWithKeys();
+      expect(await texts('#path button')).toEqual(['all', 'main', 'smaller ones', '✕ Reset zoom']);
+      expect(await texts('#details > span')).toEqual(['5 smaller functions', expect.stringContaining('<0.01% of the box above')]);
+      await clickBox(3, 0.1);
+      expect(await texts('#path [aria-current]')).toEqual(['small_0']);
+      await page.evaluate('history.back()');
+      await page.waitForFunction('document.querySelector("#path [aria-current]").textContent === "smaller ones"');
+      await page.locator('#canvas').focus();
+      await page.keyboard.press('Backspace');
+      await settled();
+      expect(await texts('#path [aria-current]')).toEqual(['main']);
+    });
+  });
   it('goes back and forth, and shows by its address what was shown', async () => {
     await openProfilePage(browser, STACKS, async ({ clickBox, page, rows, settled, texts }) => {
       const shown = async (): Promise<string> => {

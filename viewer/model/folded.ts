@@ -4,13 +4,17 @@ import { isInScope } from './selection.ts';
 import type { View } from './view.ts';
 
 /** What decides which stacks are shown, and how much of each. */
-export type ShownStacks = Pick<View, 'event' | 'scope' | 'weight' | 'direction' | 'focused' | 'zoom'>;
+export type ShownStacks = Pick<View, 'event' | 'scope' | 'weight' | 'direction' | 'focused' | 'zoom'> & {
+  /** The codes of the boxes below the zoomed one that are shown; undefined for all of them. */
+  readonly among?: ReadonlySet<number>;
+};
 
 const NOT_SHOWN = -2;
 
 /**
  * The stacks that the graph shows, as lines of `-t folded`: `comm;main;…;leaf_[k] weight`, with line breaks, in the same order. With a focus, stacks begin (or,
- * bottom-up, end) at the function. Of a zoomed box, there are only the stacks that it stands for, with the frames above it.
+ * bottom-up, end) at the function. Of a zoomed box, there are only the stacks that it stands for, with the frames above it; the smaller children of a box are
+ * such a box, too.
  *
  * @param isGrouped whether the recording's stacks are below groups: these then take the place of the threads' names
  */
@@ -44,14 +48,15 @@ function weightsByComm(recording: Recording, view: ShownStacks, stacks: Int32Arr
 }
 
 /** By node of the recording: the stack that is shown of the samples whose leaf it is, or {@link NOT_SHOWN}. */
-function stacksOfLeaves({ caller, code, functions }: Recording, { direction, focused, zoom }: ShownStacks, tree: FrameTree): Int32Array {
+function stacksOfLeaves({ caller, code, functions }: Recording, { among, direction, focused, zoom }: ShownStacks, tree: FrameTree): Int32Array {
+  const steps = [...zoom.map((one) => new Set([one])), ...(among === undefined ? [] : [among])];
   const texts = functions.map(frameText);
   const stacks = new Int32Array(caller.length).fill(NOT_SHOWN);
   /** By node: the frames that it has in the tree. */
   const frames = new Int32Array(caller.length);
   /** By node: the innermost frame of what is shown of it: without a focus itself; −1 if the focus is not above it. */
   const ends = new Int32Array(caller.length);
-  /** By node: how many boxes of the zoom lead to it, or −1 if it is beside them. Top-down only. */
+  /** By node: how many steps of the zoom lead to it, or −1 if it is beside them. Top-down only. */
   const zoomed = new Int32Array(caller.length);
   for (let node = 0; node < caller.length; node++) {
     // hot
@@ -68,20 +73,20 @@ function stacksOfLeaves({ caller, code, functions }: Recording, { direction, foc
     const isFirst = above === ROOT || (focused >= 0 && !isFocusAbove);
     const passed = isFirst ? 0 : zoomed[above];
     // The first box of a focus stands for the function, whether it was inlined or not.
-    if (passed < 0 || passed === zoom.length) zoomed[node] = passed;
-    else zoomed[node] = code[node] === zoom[passed] || isFocus ? passed + 1 : -1;
+    if (passed < 0 || passed === steps.length) zoomed[node] = passed;
+    else zoomed[node] = steps[passed].has(code[node]) || isFocus ? passed + 1 : -1;
     if (!isWithin) continue;
-    const isShown = direction === 'calls' ? zoomed[node] === zoom.length : leadsUp(caller, code, ends[node], zoom);
+    const isShown = direction === 'calls' ? zoomed[node] === steps.length : leadsUp(caller, code, ends[node], steps);
     if (isShown) stacks[node] = frames[node];
   }
   return stacks;
 }
 
-/** Whether a node and its callers have these codes. */
-function leadsUp(caller: Int32Array, code: Uint32Array, node: number, codes: readonly number[]): boolean {
+/** Whether a node and its callers each have one of these codes. */
+function leadsUp(caller: Int32Array, code: Uint32Array, node: number, steps: readonly ReadonlySet<number>[]): boolean {
   let at = node;
-  for (const one of codes) {
-    if (at === ROOT || code[at] !== one) return false;
+  for (const codes of steps) {
+    if (at === ROOT || !codes.has(code[at])) return false;
     at = caller[at];
   }
   return true;

@@ -1,12 +1,10 @@
 import { type Graph, pathTo } from './graph.ts';
 import { ROOT } from './recording.ts';
-
-/** Stands for the callees of a node that are too small to be drawn. */
-export const REST = -2;
+import { REST, type RestGraph } from './rest-graph.ts';
 
 /** A row of boxes, by their left edges. */
 export interface Row {
-  /** ROOT; a node; REST for the smallest callees of `parent`. */
+  /** ROOT; a node; REST for the smallest children of `parent`. */
   readonly nodes: readonly number[];
   readonly parents: readonly number[];
   /** Edges, from 0 to 1. */
@@ -55,6 +53,11 @@ function rowBelow(graph: Graph, { left, nodes }: Row, whole: number, smallest: n
     if (rest > 0) add(REST, parent, edge, edge + rest);
   }
   return below;
+}
+
+/** The node of a box: for one of REST, the one that stands for these children. */
+export function nodeOf(graph: RestGraph, { nodes, parents }: Row, at: number): number {
+  return nodes[at] === REST ? graph.rest(parents[at], at - parents.indexOf(parents[at])) : nodes[at];
 }
 
 /** Index of the box of a row at a place between 0 and 1; −1 if there is none. */

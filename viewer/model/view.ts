@@ -21,6 +21,8 @@ export interface View extends Selection {
   readonly focused: number;
   /** The codes of the boxes from the outermost one to the zoomed one; empty for the root. */
   readonly zoom: readonly number[];
+  /** If only the smaller children of that box are zoomed: index of the first of them among its children; else −1. */
+  readonly zoomRest: number;
 }
 
 /** A deeper zoom is not in the text: addresses may be limited, and people have to send them. */
@@ -35,7 +37,9 @@ export function viewText(view: View, from: View): string {
   for (const key of ['weight', 'grouping', 'direction', 'panes', 'search'] as const) if (view[key] !== from[key]) text.set(key, view[key]);
   if (view.chosen >= 0) text.set('function', String(view.chosen));
   if (view.focused >= 0) text.set('focus', String(view.focused));
-  if (zoom.length > 0 && zoom.length <= MAX_ZOOM) text.set('zoom', zoom.map((code) => code.toString(36)).join('.'));
+  if (zoom.length > MAX_ZOOM) return text.toString();
+  if (zoom.length > 0) text.set('zoom', zoom.map((code) => code.toString(36)).join('.'));
+  if (view.zoomRest >= 0) text.set('rest', String(view.zoomRest));
   return text.toString();
 }
 
@@ -58,6 +62,8 @@ export function parseView(fragment: string, from: View, { events, functions, inp
     chosen: indexAt(text.get('function'), functions.length),
     focused: indexAt(text.get('focus'), functions.length),
     zoom: codes.map((code) => Number.parseInt(code, 36)),
+    // How many children there are is only known of the graph.
+    zoomRest: indexAt(text.get('rest'), Number.POSITIVE_INFINITY),
   };
 }
 

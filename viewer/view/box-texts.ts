@@ -1,6 +1,6 @@
 import { CATEGORIES, categoryOf } from '../model/categories.ts';
-import { REST } from '../model/layout.ts';
 import { functionOf, isInlined, type Recording, ROOT } from '../model/recording.ts';
+import { isRest } from '../model/rest-graph.ts';
 import { processLabel, type Scope, threadLabel } from '../model/selection.ts';
 import { percentText } from '../model/units.ts';
 import type { State } from './state.ts';
@@ -8,7 +8,7 @@ import type { State } from './state.ts';
 /** What a box is called. */
 export function boxName({ focused, graph, recording, selection }: State, node: number): string {
   if (node === ROOT) return focused < 0 ? scopeName(recording, selection.scope) : `stacks with ${recording.functions[focused].name}`;
-  if (node === REST) return 'smaller ones';
+  if (isRest(node)) return 'smaller ones';
   return recording.functions[functionOf(graph.code(node))].name;
 }
 
@@ -26,19 +26,39 @@ export interface BoxTexts {
   readonly numbers: string;
 }
 
-/** What is known about a box. @param weight of a box of REST */
-export function boxTexts(state: State, node: number, weight: number): BoxTexts {
-  const { graph, recording } = state;
-  const share = state.shareText(node === REST ? weight : graph.weight(node));
-  if (node === ROOT) return { name: boxName(state, node), place: '', numbers: share };
-  if (node === REST) return { name: `${state.grouping === 'none' ? 'Functions' : 'Boxes'} too small to be drawn`, place: '', numbers: share };
+/** What is known about a box. */
+export function boxTexts(state: State, node: number): BoxTexts {
+  if (node === ROOT) return { name: boxName(state, node), place: '', numbers: state.shareText(state.graph.weight(ROOT)) };
+  const numbers = numbersOf(state, node);
+  return isRest(node) ? { name: restName(state, node), place: '', numbers } : { ...functionTexts(state, node), numbers };
+}
+
+/** `12 functions too small to be drawn`; of the zoomed box, which is there to draw them, `12 smaller functions`. */
+function restName({ graph, grouping, zoomed }: State, rest: number): string {
+  const count = graph.children(rest).length;
+  const what = grouping === 'none' ? 'functions' : 'boxes';
+  return rest === zoomed ? `${count} smaller ${what}` : `${count} ${what} too small to be drawn`;
+}
+
+function functionTexts({ graph, recording }: State, node: number): Pick<BoxTexts, 'name' | 'place'> {
   const one = recording.functions[functionOf(graph.code(node))];
   const kind = CATEGORIES.find(({ id }) => id === categoryOf(one, isInlined(graph.code(node))))?.label ?? '';
   const inlined = isInlined(graph.code(node)) && one.kind === 'kernel' ? 'inlined' : '';
-  const place = [one.place, one.binary, kind, inlined].filter((text) => text !== '').join(' · ');
-  const ofParent = graph.weight(graph.parent(node));
+  return { name: one.fullName, place: [one.place, one.binary, kind, inlined].filter((text) => text !== '').join(' · ') };
+}
+
+function numbersOf(state: State, node: number): string {
+  const { graph } = state;
+  const share = state.shareText(graph.weight(node));
   const self = graph.self(node);
   const parts = self === undefined ? [share] : [`total ${share}`, `self ${state.shareText(self)}`];
-  if (graph.parent(node) !== ROOT) parts.push(`${percentText(graph.weight(node), ofParent)} of the box above`);
-  return { name: one.fullName, place, numbers: parts.join(' · ') };
+  const above = boxAbove(state, node);
+  if (above !== ROOT) parts.push(`${percentText(graph.weight(node), graph.weight(above))} of the box above`);
+  return parts.join(' · ');
+}
+
+/** The box that a box is drawn below: where a rest is zoomed, its children have taken the place of all children of its parent. */
+function boxAbove({ graph, zoomed }: State, node: number): number {
+  const parent = graph.parent(node);
+  return isRest(zoomed) && node !== zoomed && graph.parent(zoomed) === parent ? zoomed : parent;
 }

@@ -1,6 +1,6 @@
 import { isRightToLeft } from '../model/direction.ts';
 import type { Row } from '../model/layout.ts';
-import { boxText, drawnWidth, FONT_FAMILY, FONT_PX, type GraphColors, lookOf, PADDING, ROW_HEIGHT } from './look.ts';
+import { boxText, drawnWidth, FONT_FAMILY, FONT_PX, type GraphColors, type Look, lookOf, PADDING, ROW_HEIGHT } from './look.ts';
 import type { State } from './state.ts';
 
 /** A box that is marked: row and place in it. */
@@ -23,7 +23,7 @@ export interface Picture {
 
 /** Draws the rows that can be seen. The context's units are CSS pixels. */
 export function drawGraph(context: CanvasRenderingContext2D, state: State, colors: GraphColors, picture: Picture): void {
-  const { focused, height, hovered, rows, top, width, zoomedRow } = picture;
+  const { height, rows, top, width } = picture;
   context.globalAlpha = 1;
   context.fillStyle = colors.page;
   context.fillRect(0, 0, width, height);
@@ -32,50 +32,56 @@ export function drawGraph(context: CanvasRenderingContext2D, state: State, color
   // Whatever the direction of the name.
   context.textAlign = 'left';
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW_HEIGHT));
-  for (let row = Math.floor(top / ROW_HEIGHT); row < last; row++) {
-    const { left, nodes, right } = rows[row];
-    const y = row * ROW_HEIGHT - top;
-    // hot
-    for (let at = 0; at < nodes.length; at++) drawBox(context, state, colors, nodes[at], left[at] * width, right[at] * width, y, row < zoomedRow);
-  }
+  for (let row = Math.floor(top / ROW_HEIGHT); row < last; row++) drawRow(context, state, colors, picture, row);
   context.globalAlpha = 1;
-  for (const [spot, line] of [
-    [hovered, 1.5],
-    [focused, 2.5],
-  ] as const) {
-    if (spot === undefined || rows[spot.row] === undefined) continue;
-    const { left, right } = rows[spot.row];
-    context.strokeStyle = colors.outline;
-    context.lineWidth = line;
-    context.strokeRect(left[spot.at] * width + 1, spot.row * ROW_HEIGHT - top + 1, Math.max(1, (right[spot.at] - left[spot.at]) * width - 2), ROW_HEIGHT - 3);
+  context.strokeStyle = colors.outline;
+  outline(context, picture, picture.hovered, 1.5);
+  outline(context, picture, picture.focused, 2.5);
+}
+
+function drawRow(context: CanvasRenderingContext2D, state: State, colors: GraphColors, { rows, top, width, zoomedRow }: Picture, row: number): void {
+  const { left, nodes, right } = rows[row];
+  const y = row * ROW_HEIGHT - top;
+  const measure = (text: string): number => context.measureText(text).width;
+  // hot
+  for (let at = 0; at < nodes.length; at++) {
+    const boxWidth = drawnWidth((right[at] - left[at]) * width);
+    if (boxWidth < 0.2) continue;
+    const x = left[at] * width;
+    const look = lookOf(state, colors, nodes[at], row < zoomedRow);
+    drawBox(context, look, colors.outline, { x, y, width: boxWidth });
+    const text = boxText(state, nodes[at], boxWidth, measure);
+    if (text !== '') drawText(context, text, x + PADDING, y);
   }
 }
 
-function drawBox(
-  context: CanvasRenderingContext2D,
-  state: State,
-  colors: GraphColors,
-  node: number,
-  left: number,
-  right: number,
-  y: number,
-  isAbove: boolean,
-): void {
-  const width = drawnWidth(right - left);
-  if (width < 0.2) return;
-  const { fill, fillOpacity, ink, inkOpacity, isChosen } = lookOf(state, colors, node, isAbove);
+/** Where a box is drawn: its upper left corner and its width. */
+interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+}
+
+/** Draws a box without its text, for which the context is then ready. */
+function drawBox(context: CanvasRenderingContext2D, { fill, fillOpacity, ink, inkOpacity, isChosen }: Look, line: string, { width, x, y }: Place): void {
   context.globalAlpha = fillOpacity;
   context.fillStyle = fill;
-  context.fillRect(left, y, width, ROW_HEIGHT - 1);
+  context.fillRect(x, y, width, ROW_HEIGHT - 1);
   context.globalAlpha = inkOpacity;
   if (isChosen) {
-    context.fillStyle = colors.outline;
-    context.fillRect(left, y + ROW_HEIGHT - 3, width, 2);
+    context.fillStyle = line;
+    context.fillRect(x, y + ROW_HEIGHT - 3, width, 2);
   }
-  const text = boxText(state, node, width, (one) => context.measureText(one).width);
-  if (text === '') return;
   context.fillStyle = ink;
-  drawText(context, text, left + PADDING, y);
+}
+
+/** Draws a line around a marked box, if there is one. */
+function outline(context: CanvasRenderingContext2D, { rows, top, width }: Picture, spot: Spot | undefined, lineWidth: number): void {
+  if (spot === undefined || rows[spot.row] === undefined) return;
+  const { left, right } = rows[spot.row];
+  const [from, to] = [left[spot.at] * width, right[spot.at] * width];
+  context.lineWidth = lineWidth;
+  context.strokeRect(from + 1, spot.row * ROW_HEIGHT - top + 1, Math.max(1, to - from - 2), ROW_HEIGHT - 3);
 }
 
 /** Draws a name in its row. Piled up combining marks (an accent on an accent on an accent) would cover the rows above. */

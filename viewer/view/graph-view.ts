@@ -1,5 +1,6 @@
-import { boxAt, layOut, REST, type Row } from '../model/layout.ts';
+import { boxAt, layOut, nodeOf, type Row } from '../model/layout.ts';
 import { functionOf, ROOT } from '../model/recording.ts';
+import { isRest } from '../model/rest-graph.ts';
 import { Colors } from './colors.ts';
 import { byId, oncePerFrame } from './dom.ts';
 import { drawGraph, type Spot } from './draw.ts';
@@ -125,10 +126,10 @@ export class GraphView {
   /** Zooms to a box, and chooses its function. */
   #activate(spot: Spot | undefined): void {
     if (spot === undefined) return;
-    const { nodes, parents } = this.#rows[spot.row];
-    const node = nodes[spot.at] === REST ? parents[spot.at] : nodes[spot.at];
-    if (node !== ROOT) this.#state.choose(functionOf(this.#state.graph.code(node)));
-    if (node !== this.#state.zoomed) this.#state.zoom(node);
+    const node = this.#nodeAt(spot);
+    if (node !== ROOT && !isRest(node)) this.#state.choose(functionOf(this.#state.graph.code(node)));
+    const zoomed = this.#state.graph.zoomFor(node);
+    if (zoomed !== this.#state.zoomed) this.#state.zoom(zoomed);
     else this.#describe(spot);
   }
 
@@ -182,8 +183,11 @@ export class GraphView {
     this.#details.replaceChildren(...this.#linesOf(spot));
   }
 
-  #linesOf({ at, row }: Spot): HTMLElement[] {
-    const { left, nodes, right } = this.#rows[row];
-    return describeBox(this.#state, nodes[at], (right[at] - left[at]) * this.#state.graph.weight(this.#state.zoomed));
+  #linesOf(spot: Spot): HTMLElement[] {
+    return describeBox(this.#state, this.#nodeAt(spot));
+  }
+
+  #nodeAt({ at, row }: Spot): number {
+    return nodeOf(this.#state.graph, this.#rows[row], at);
   }
 }

@@ -1,7 +1,7 @@
 import type { Category } from '../model/categories.ts';
 import { closed } from '../model/direction.ts';
-import { REST } from '../model/layout.ts';
 import { type CodeFunction, functionOf, isInlined, ROOT } from '../model/recording.ts';
+import { isRest, REST } from '../model/rest-graph.ts';
 import { boxName } from './box-texts.ts';
 import { Fitter } from './fit.ts';
 import type { State } from './state.ts';
@@ -45,7 +45,7 @@ export interface Look {
 
 /** @param isAbove whether the box is a caller of the zoomed one */
 export function lookOf({ chosen, graph, matches, recording }: State, colors: GraphColors, node: number, isAbove: boolean): Look {
-  const isPlain = node === ROOT || node === REST;
+  const isPlain = node === ROOT || isRest(node);
   const code = isPlain ? 0 : graph.code(node);
   const index = functionOf(code);
   const isMatch = !isPlain && matches?.[index] === 1;

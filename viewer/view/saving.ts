@@ -46,8 +46,8 @@ export class Saving {
   }
 
   #saveFolded(): void {
-    const { grouping, recording, selection, view } = this.#state;
-    this.#save(foldedLines(recording, { ...view, ...selection }, grouping !== 'none'), 'folded', 'text/plain;charset=utf-8');
+    const { grouping, recording, shownStacks } = this.#state;
+    this.#save(foldedLines(recording, shownStacks, grouping !== 'none'), 'folded', 'text/plain;charset=utf-8');
   }
 
   #save(texts: Iterable<string>, extension: string, type: string): void {

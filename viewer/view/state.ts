@@ -2,10 +2,12 @@ import { CallGraph } from '../model/call-graph.ts';
 import { CallTree } from '../model/call-tree.ts';
 import { CalleeGraph } from '../model/callee-graph.ts';
 import { CallerGraph } from '../model/caller-graph.ts';
+import type { ShownStacks } from '../model/folded.ts';
 import { type FunctionWeights, functionWeights, outermostNodes } from '../model/function-weights.ts';
 import { type Graph, pathTo } from '../model/graph.ts';
 import { defaultGrouping, type Grouping, groupStacks } from '../model/grouping.ts';
 import { type Recording, ROOT } from '../model/recording.ts';
+import { RestGraph } from '../model/rest-graph.ts';
 import { matchedWeight, matchFunctions } from '../model/search.ts';
 import { isSameScope, type Selection, selfWeights, totalWeights, withWeight } from '../model/selection.ts';
 import { namedWeightText, percentText, type WeightUnit, weightText } from '../model/units.ts';
@@ -31,7 +33,7 @@ export class State {
   /** By node of the recording. */
   self: Float64Array;
   tree: CallTree;
-  graph: Graph;
+  graph: RestGraph;
   functions: FunctionWeights;
   /** What is searched for, as it was typed. */
   searched = '';
@@ -51,7 +53,7 @@ export class State {
     this.selection = withWeight(recording, this.#wanted);
     this.self = selfWeights(this.recording, this.selection);
     this.tree = new CallTree(this.recording, totalWeights(this.recording, this.self));
-    this.graph = new CallGraph(this.tree, this.self);
+    this.graph = new RestGraph(new CallGraph(this.tree, this.self));
     this.functions = functionWeights(this.tree, this.self);
   }
 
@@ -109,8 +111,17 @@ export class State {
   /** What is shown, to go back to it. */
   get view(): View {
     const { chosen, direction, focused, graph, grouping, panes, searched, zoomed } = this;
-    const zoom = pathTo(graph, zoomed, ROOT).map((node) => graph.code(node));
-    return { ...this.#wanted, grouping, direction, panes, search: searched, chosen, focused, zoom };
+    const zoomRest = graph.restFrom(zoomed);
+    const box = zoomRest < 0 ? zoomed : graph.parent(zoomed);
+    const zoom = pathTo(graph, box, ROOT).map((node) => graph.code(node));
+    return { ...this.#wanted, grouping, direction, panes, search: searched, chosen, focused, zoom, zoomRest };
+  }
+
+  /** The stacks that the graph shows. */
+  get shownStacks(): ShownStacks {
+    const { graph, selection, view, zoomed } = this;
+    const shown = { ...view, ...selection };
+    return view.zoomRest < 0 ? shown : { ...shown, among: new Set(graph.children(zoomed).map((child) => graph.code(child))) };
   }
 
   /** Goes back to what was shown. Only what differs is computed anew. */
@@ -125,7 +136,7 @@ export class State {
     if (view.panes !== this.panes) this.show(view.panes);
     if (view.search !== this.searched) this.search(view.search);
     this.choose(view.chosen < this.recording.functions.length ? view.chosen : -1);
-    const zoomed = nodeAt(this.graph, view.zoom);
+    const zoomed = nodeAt(this.graph, view);
     if (zoomed !== this.zoomed) this.zoom(zoomed);
   }
 
@@ -168,7 +179,7 @@ export class State {
   }
 
   #makeGraph(change: Change): void {
-    this.graph = this.focused < 0 ? this.#wholeGraph() : this.#focusedGraph(this.focused);
+    this.graph = new RestGraph(this.focused < 0 ? this.#wholeGraph() : this.#focusedGraph(this.focused));
     this.zoomed = ROOT;
     this.#tell(change);
   }
@@ -190,13 +201,13 @@ export class State {
   }
 }
 
-/** The node that codes lead to; ROOT if they lead nowhere. */
-function nodeAt(graph: Graph, codes: readonly number[]): number {
+/** The node that was zoomed; ROOT if its codes lead nowhere. */
+function nodeAt(graph: RestGraph, { zoom, zoomRest }: View): number {
   let node = ROOT;
-  for (const code of codes) {
+  for (const code of zoom) {
     const next = graph.children(node).find((child) => graph.code(child) === code);
     if (next === undefined) return ROOT;
     node = next;
   }
-  return node;
+  return zoomRest >= 0 && zoomRest < graph.children(node).length ? graph.rest(node, zoomRest) : node;
 }

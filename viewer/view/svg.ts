@@ -1,7 +1,7 @@
 import { CATEGORIES, categoryWeights } from '../model/categories.ts';
 import { isRightToLeft } from '../model/direction.ts';
 import { filterFact } from '../model/facts.ts';
-import { layOut, type Row } from '../model/layout.ts';
+import { layOut, nodeOf, type Row } from '../model/layout.ts';
 import { percentText } from '../model/units.ts';
 import { boxTexts } from './box-texts.ts';
 import { boxText, drawnWidth, FONT_FAMILY, FONT_PX, type GraphColors, lookOf, PADDING, ROW_HEIGHT, SMALLEST_PX } from './look.ts';
@@ -40,7 +40,8 @@ export function* svgText(state: State, colors: GraphColors, width: number, measu
   yield `<text x="${MARGIN}" y="${FACTS_Y}">${escaped(factsOf(state))}</text>\n`;
   yield* legend(state, colors, measure);
   yield `<g transform="translate(${MARGIN} ${GRAPH_Y})">\n`;
-  for (const [depth, row] of rows.entries()) yield* boxesOf(state, colors, row, depth, depth < zoomedRow, width, measure);
+  const drawing = { state, colors, width, measure };
+  for (const [depth, row] of rows.entries()) yield* boxesOf(drawing, row, { y: depth * ROW_HEIGHT, isAbove: depth < zoomedRow });
   yield '</g>\n</svg>\n';
 }
 
@@ -69,22 +70,23 @@ function* legend(state: State, colors: GraphColors, measure: (text: string) => n
   }
 }
 
-function* boxesOf(
-  state: State,
-  colors: GraphColors,
-  { left, nodes, right }: Row,
-  depth: number,
-  isAbove: boolean,
-  fullWidth: number,
-  measure: (text: string) => number,
-): Generator<string> {
-  const y = depth * ROW_HEIGHT;
-  const zoomedWeight = state.graph.weight(state.zoomed);
+/** What is the same for all boxes of a picture. */
+interface Drawing {
+  readonly state: State;
+  readonly colors: GraphColors;
+  /** Of the graph. */
+  readonly width: number;
+  readonly measure: (text: string) => number;
+}
+
+/** @param place of the row: its upper edge, and whether it is above the zoomed box */
+function* boxesOf({ colors, measure, state, width: fullWidth }: Drawing, row: Row, { isAbove, y }: { y: number; isAbove: boolean }): Generator<string> {
+  const { left, nodes, right } = row;
   for (const [at, node] of nodes.entries()) {
     const x = left[at] * fullWidth;
     const width = drawnWidth((right[at] - left[at]) * fullWidth);
     const { fill, fillOpacity, ink, inkOpacity, isChosen } = lookOf(state, colors, node, isAbove);
-    const { name, numbers, place } = boxTexts(state, node, (right[at] - left[at]) * zoomedWeight);
+    const { name, numbers, place } = boxTexts(state, nodeOf(state.graph, row, at));
     const lines = [name.slice(0, MAX_NAME), place.slice(0, MAX_NAME), numbers].filter((line) => line !== '');
     yield `<g><title>${escaped(lines.join('\n'))}</title>`;
     yield `<rect x="${rounded(x)}" y="${y}" width="${rounded(width)}" height="${ROW_HEIGHT - 1}" fill="${fill}"${opacity('fill-opacity', fillOpacity)}/>`;
