@@ -73,6 +73,44 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await texts('#path [aria-current]')).toEqual(['main']);
     });
   });
+  it('has one stop of the Tab key for all rows of a table, and other keys that lead from row to row', async () => {
+    const many = buildProfile(Array.from({ length: 120 }, (_, nth) => ({ timeNs: nth, period: 1000 - nth, stack: ['main', `f${nth}`] })));
+    await openProfilePage(browser, many, async ({ page, settled }) => {
+      const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.textContent');
+      const press = async (...keys: readonly string[]): Promise<string> => {
+        for (const key of keys) await page.keyboard.press(key);
+        return await focused();
+      };
+      await page.locator('#table th button').last().focus();
+      expect(await press('Tab')).toBe('f0');
+      expect(await press('Tab')).toBe('Show 21 more');
+      expect(await press('Shift+Tab', 'ArrowDown', 'ArrowDown')).toBe('f2');
+      expect(await press('ArrowUp')).toBe('f1');
+      expect(await press('End', 'ArrowDown')).toBe('f99');
+      const [, page1] = /^f(\d+)$/.exec(await press('Home', 'PageDown'))!;
+      expect(Number(page1)).toBeGreaterThan(5);
+      expect(await press('PageUp')).toBe('f0');
+      // It comes back to where it was, and to what is chosen.
+      expect(await press('ArrowDown', 'Tab', 'Shift+Tab')).toBe('f1');
+      await page.locator('#table td button', { hasText: 'f7' }).first().click();
+      await page.locator('#table th button').last().focus();
+      expect(await press('Tab')).toBe('f7');
+      await page.locator('#neighbors td button').first().click();
+      await settled();
+      expect(await press('Tab', 'Tab')).toBe('f0');
+      expect(await press('ArrowDown')).toBe('f1');
+      expect(await press('Tab')).toBe('Show 70 more');
+      // No heading covers the row.
+      await press('Shift+Tab');
+      await page.locator('#table td button').first().focus();
+      await press('End');
+      const hidden = 'document.querySelector("#table thead").getBoundingClientRect().bottom - document.activeElement.getBoundingClientRect().top';
+      for (let step = 0; step < 60; step++) {
+        await press('ArrowUp');
+        expect(await page.evaluate<number>(hidden)).toBeLessThanOrEqual(0);
+      }
+    });
+  });
   it('goes back and forth, and shows by its address what was shown', async () => {
     await openProfilePage(browser, STACKS, async ({ clickBox, page, rows, settled, texts }) => {
       const shown = async (): Promise<string> => {

@@ -1,6 +1,7 @@
 import { type Neighbor, neighborsOf } from '../model/function-weights.ts';
 import { percentText } from '../model/units.ts';
 import { button, byId, element, named, replaceContent } from './dom.ts';
+import { RowFocus } from './row-focus.ts';
 import type { State } from './state.ts';
 
 /** How many callers or callees there are at first, and how many more at a time. */
@@ -72,9 +73,11 @@ export class NeighborsView {
     if (neighbors.length === 0) return [heading, element('p', 'place', nothing)];
     const body = element('tbody', '');
     const table = element('table', '', element('caption', 'unseen', title), body);
+    const rowFocus = new RowFocus(body);
     const add = (count: number): void => {
       const shown = body.rows.length;
       body.append(...neighbors.slice(shown, shown + count).map((one) => this.#row(one)));
+      rowFocus.update();
       const left = neighbors.length - body.rows.length;
       more.hidden = left === 0;
       more.textContent = `Show ${Math.min(left, MORE_ROWS)} more`;

@@ -2,6 +2,7 @@ import { categoryOf } from '../model/categories.ts';
 import { percentText } from '../model/units.ts';
 import type { Colors } from './colors.ts';
 import { button, byId, element, named } from './dom.ts';
+import { RowFocus } from './row-focus.ts';
 import type { State } from './state.ts';
 
 const COLUMNS = [
@@ -27,6 +28,7 @@ export class TableView {
   readonly #table = byId<HTMLTableElement>('table');
   readonly #count = byId('count');
   readonly #more = byId<HTMLButtonElement>('more');
+  readonly #rowFocus = new RowFocus(this.#table.tBodies[0]);
   readonly #headers = new Map<ColumnId, HTMLTableCellElement>();
   #sortedBy: ColumnId = 'self';
   #isAscending = false;
@@ -112,6 +114,7 @@ export class TableView {
   #render(): void {
     const shown = this.#order.slice(0, this.#limit);
     this.#table.tBodies[0].replaceChildren(...shown.map((index) => this.#row(index)));
+    this.#rowFocus.update(this.#chosenRow());
     const left = this.#order.length - shown.length;
     this.#count.textContent =
       left > 0 ? `${shown.length} of ${this.#order.length} functions` : functionCount(this.#order.length, this.#state.matches !== undefined);
@@ -144,10 +147,15 @@ export class TableView {
   }
 
   #markChosen(): void {
-    for (const row of this.#table.tBodies[0].rows) {
-      if (row.dataset.function === String(this.#state.chosen)) row.setAttribute('aria-current', 'true');
-      else row.removeAttribute('aria-current');
-    }
+    this.#table.querySelector('tr[aria-current]')?.removeAttribute('aria-current');
+    const row = this.#chosenRow();
+    row?.setAttribute('aria-current', 'true');
+    this.#rowFocus.update(row);
+  }
+
+  /** The row of the chosen function, if there is one. */
+  #chosenRow(): HTMLTableRowElement | undefined {
+    return Array.from(this.#table.tBodies[0].rows).find(({ dataset }) => dataset.function === String(this.#state.chosen));
   }
 }
 
