@@ -1,9 +1,9 @@
+import { webAssemblyRefusal } from '../base/bytes/web-assembly-refusal.ts';
 import { Diagnostics } from '../base/problems/diagnostics.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
 import { abortSignal, cancellable } from '../base/streams/cancellation.ts';
 import type { RecordingContext } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
-import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { findFunctionStarts } from '../elf/frame-tables/function-starts.ts';
 import { readElfSymbols, symtabSize } from '../elf/symbols/elf-symbols.ts';

@@ -1,3 +1,4 @@
+import { webAssemblyRefusal } from '../base/bytes/web-assembly-refusal.ts';
 import { messageOf, PerfconvError } from '../base/problems/errors.ts';
 import { XzStreamEnds } from './xz-ends.ts';
 
@@ -14,6 +15,9 @@ const OTHER_REASON = 'the xz data is damaged or compressed in a way that perfcon
  * @throws PerfconvError `damaged`; `unsupported` in an engine without WebAssembly
  */
 export async function* unwrapXz(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, onTrailing: () => void): AsyncGenerator<Uint8Array> {
+  // The decoder itself would fail in ways that depend on the engine's streams.
+  const refusal = webAssemblyRefusal();
+  if (refusal !== undefined) throw new PerfconvError('unsupported', `xz is not unpacked here: this engine runs no WebAssembly: ${refusal} (run unxz)`);
   const { XzReadableStream } = await loadXz();
   const ends = new XzStreamEnds();
   const chunks = cutAtEnds(input, ends);
@@ -42,7 +46,6 @@ export async function* unwrapXz(input: AsyncIterable<Uint8Array> | Iterable<Uint
     }
   } catch (error) {
     if (inputFailure !== undefined) throw inputFailure.error;
-    if (hasNoWasm(error)) throw new PerfconvError('unsupported', 'xz is not unpacked here: this engine runs no WebAssembly', {}, { cause: error });
     if (!ends.isPastEnd) throw new PerfconvError('damaged', reasonOf(error), {}, { cause: error });
     onTrailing();
   } finally {
@@ -60,11 +63,6 @@ async function* cutAtEnds(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array
       at += sizeBytes;
     }
   }
-}
-
-/** Whether the decoder could not even be compiled: the engine has no WebAssembly, or a page forbids it. */
-function hasNoWasm(error: unknown): boolean {
-  return error instanceof ReferenceError || (error instanceof Error && error.name === 'CompileError');
 }
 
 function reasonOf(error: unknown): string {

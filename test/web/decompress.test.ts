@@ -56,6 +56,20 @@ test('zstd is unpacked without the engine', async () => {
   await expect(decompressInEngine('zstd', ZSTD, 4)).rejects.toMatchObject({ code: 'damaged' });
 });
 
+test('xz is refused with a reason where no WebAssembly may run, as in workerd', async () => {
+  const packed = readFileSync(new URL('../host/packed/plain.data.xz', import.meta.url));
+  const Module = class {
+    constructor() {
+      throw new Error('disallowed by embedder');
+    }
+  };
+  vi.stubGlobal('WebAssembly', { Module });
+  await expect(decompressInEngine('xz', packed, 1 << 20)).rejects.toMatchObject({
+    code: 'unsupported',
+    message: 'xz is not unpacked here: this engine runs no WebAssembly: disallowed by embedder (run unxz)',
+  });
+});
+
 test('xz is unpacked in WebAssembly', async () => {
   const packed = readFileSync(new URL('../host/packed/plain.data.xz', import.meta.url));
   const text = readFileSync(new URL('../../fixtures/plain.data', import.meta.url));

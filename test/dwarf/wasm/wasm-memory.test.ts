@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
+import { webAssemblyRefusal } from '../../../src/base/bytes/web-assembly-refusal.ts';
 import { PerfconvError } from '../../../src/base/problems/errors.ts';
-import { webAssemblyRefusal } from '../../../src/dwarf/wasm/availability.ts';
 import { instantiate } from '../../../src/dwarf/wasm/instantiate.ts';
 import type { WasmExports } from '../../../src/dwarf/wasm/module.ts';
 
