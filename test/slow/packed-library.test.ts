@@ -150,7 +150,7 @@ describe('the page about the library', () => {
 
   test('lets programs open files for symbols by themselves', () => {
     compile([OWN_FILES], RESOLUTIONS[1][1]);
-    expect(run(['out/program-0.js']).trimEnd().split('\n')).toEqual(['lines: true', 'fits /opt/app/server addresses,lines']);
+    expect(run(['out/program-0.js']).trimEnd().split('\n')).toEqual(['own server', 'lines: true', 'fits /opt/app/server addresses,lines']);
   });
 
   test.each(RESOLUTIONS)('has examples that type-check, resolved as %s, and run from the packed package', (name, compilerOptions) => {
@@ -234,6 +234,7 @@ export async function show(file: File): Promise<Profile> {
 const OWN_FILES = `
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import { NodeSymbolFiles } from 'perfconv/node';
 import { BufferSource, Diagnostics, SymbolSearch, Symbolizer } from 'perfconv/symbols';
 import type { ByteSource, Compression, DebugFileKind, FetchedFile, FileStamp, JitFile, RecordedProcess, RecordingSymbols, SymbolFiles } from 'perfconv/symbols';
 
@@ -260,6 +261,15 @@ class OwnFiles implements SymbolFiles {
   async runningKernel(): Promise<undefined> {}
   defaultBuildIdDir(): undefined {}
 }
+
+/** The files of this machine, and those of a server of one's own. */
+class MoreFiles extends NodeSymbolFiles {
+  override async fetch(_buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
+    return { source: undefined, places: [{ place: 'own server', outcome: 'absent', detail: kind }] };
+  }
+}
+const asked: SymbolFiles = new MoreFiles();
+console.log((await asked.fetch?.('1234', 'executable'))?.places[0].place);
 
 const search = new SymbolSearch();
 const symbolizer = new Symbolizer(new OwnFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { ByteView } from '../../base/bytes/byte-view.ts';
 import type { ByteSource } from '../../base/streams/byte-source.ts';
 import { BufferSource } from '../../base/streams/byte-source.ts';
+import type { AbortSignalLike } from '../../base/streams/cancellation.ts';
 import type { Compression } from '../../base/streams/decompressor.ts';
 import { findBuildId } from '../../elf/build-id.ts';
-import type { FileStamp, JitFile, RecordedProcess, SymbolFiles } from '../../symbolizer/inputs/symbol-files.ts';
+import type { DebugFileKind, FetchedFile, FileStamp, JitFile, RecordedProcess, SymbolFiles } from '../../symbolizer/inputs/symbol-files.ts';
 import { decompress } from '../compression/decompress.ts';
 import { homeDirectory } from '../system/home-directory.ts';
 import { ioError, isForbidden, isOutOfDescriptors } from '../system/io-error.ts';
@@ -23,7 +24,8 @@ const MAX_VDSO_SIZE_BYTES = 1 << 20;
 
 /** The symbol files of the machine that Node runs on. */
 export class NodeSymbolFiles implements SymbolFiles {
-  readonly fetch?: NonNullable<SymbolFiles['fetch']>;
+  /** Absent without debuginfod. A method, so that classes that extend this one can have their own. */
+  fetch?(buildId: string, kind: DebugFileKind, signal?: AbortSignalLike): Promise<FetchedFile>;
 
   readonly #opened: OpenedFiles | undefined;
   readonly #descriptors = new OpenDescriptors();
