@@ -4,6 +4,10 @@ import { withoutDeleted } from '../symbolizer/search/candidates.ts';
 const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; readonly isCommon: boolean }[] = [
   { binary: /^(?:node|nodejs|libnode\.so.*)$/, option: 'node --perf-basic-prof', isCommon: true },
   { binary: /^deno$/, option: 'deno run --v8-flags=--perf-basic-prof', isCommon: false },
+  // npm calls Bun's program `bun.exe`. It writes no perf map.
+  { binary: /^bun(?:\.exe)?$/, option: 'BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=DIR bun (perf record -k mono)', isCommon: false },
+  // In its sandbox, a process that runs scripts cannot write the file.
+  { binary: /^(?:chrom(?:e|ium)|(?:chrome-)?headless[_-]shell)$/, option: 'chromium --no-sandbox --js-flags=--perf-basic-prof', isCommon: false },
   { binary: /^libjvm\.so$/, option: 'java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit', isCommon: true },
   { binary: /^(?:python3?(?:\.\d+)?|libpython3.*)$/, option: 'python -X perf', isCommon: true },
   { binary: /^(?:dotnet|libcoreclr\.so)$/, option: 'DOTNET_PerfMapEnabled=1', isCommon: true },

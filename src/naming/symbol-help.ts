@@ -125,5 +125,5 @@ function codeAtRunTimeHelp({ name, places }: DsoSymbols, dsos: readonly DsoSymbo
     return `${option('perfMapDir', refused.slice(0, refused.lastIndexOf('/')))} trusts what is there, whoever wrote it: check it first`;
   if (perfMapPid(name) === undefined) return '';
   const options = jitOptions(dsos.map((dso) => dso.name));
-  return `code made at run time has names if ${name} is written and kept: ${options}`;
+  return `code made at run time has names if ${name} or a jitdump file is written and kept: ${options}`;
 }

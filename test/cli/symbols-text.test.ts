@@ -91,9 +91,10 @@ it('the text about symbols tells what was found where, in lines of up to 100 col
 /tmp/perf-7.map
   no samples of its own, callers only; 1 address: none named, none with a line
   nothing to look for: this is not a file
-  what helps     code made at run time has names if /tmp/perf-7.map is written and kept: node
-                 --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit,
-                 python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap
+  what helps     code made at run time has names if /tmp/perf-7.map or a jitdump file is written and
+                 kept: node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions
+                 -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true,
+                 mono --jitmap
 
 base.apk
   0.1 % of the samples (1); 40 addresses: all named, all with a line

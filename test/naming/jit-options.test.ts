@@ -14,6 +14,12 @@ test.each([
   ['/usr/bin/php8.2', 'php -d opcache.jit_debug=16'],
   ['/usr/sbin/php-fpm8.2', 'php -d opcache.jit_debug=16'],
   ['/usr/bin/deno', 'deno run --v8-flags=--perf-basic-prof'],
+  ['/root/.bun/bin/bun', 'BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=DIR bun (perf record -k mono)'],
+  ['/srv/app/node_modules/bun/bin/bun.exe', 'BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=DIR bun (perf record -k mono)'],
+  ['/usr/lib/chromium/chromium', 'chromium --no-sandbox --js-flags=--perf-basic-prof'],
+  ['/opt/google/chrome/chrome', 'chromium --no-sandbox --js-flags=--perf-basic-prof'],
+  ['/opt/chromium/headless_shell', 'chromium --no-sandbox --js-flags=--perf-basic-prof'],
+  ['/opt/chromium/chrome-headless-shell', 'chromium --no-sandbox --js-flags=--perf-basic-prof'],
   ['/usr/bin/wasmtime', 'wasmtime --profile=perfmap'],
   ['/usr/bin/qemu-x86_64', 'qemu -perfmap (QEMU 8)'],
   ['/usr/bin/qemu-system-aarch64', 'qemu -perfmap (QEMU 8)'],
@@ -28,5 +34,5 @@ test('the advice for several runtimes is in a fixed order', () => {
 test('the advice for unknown runtimes has the options of common ones', () => {
   const common =
     'node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap';
-  expect(jitOptions(['/usr/bin/luajit', '/usr/bin/nodemon', '/opt/monolith'])).toBe(common);
+  expect(jitOptions(['/usr/bin/luajit', '/usr/bin/bundle', '/usr/bin/nodemon', '/opt/monolith'])).toBe(common);
 });
