@@ -88,7 +88,7 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, o
   const damaged = search('damaged', isBinary);
   // A recorded build id is that of an ELF file.
   if (damaged?.detail.endsWith(NO_ELF) && buildId === '')
-    return `${damaged.place} is not an ELF file: code that a runtime keeps in a format of its own, as .NET and SBCL do, cannot be named; if the file was replaced, give the recorded one with ${option('symfs', 'DIR')}`;
+    return `${damaged.place} is not an ELF file: code that a runtime keeps in a format of its own, as .NET, SBCL and Wine do, cannot be named; if the file was replaced, give the recorded one with ${option('symfs', 'DIR')}`;
   if (damaged !== undefined) return `${damaged.place} is not a readable binary: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
   if (buildId === '' && isUnnamedFile(name)) return 'it is a file that never had a name (O_TMPFILE), in which programs put code that they make at run time';
   if (buildId === '' && name.endsWith(DELETED)) {

@@ -134,7 +134,7 @@ describe('what helps', () => {
     [
       'nothing for code in a file of another kind, unless that was replaced',
       dso('/opt/app/server', 1, { places: [place('damaged', { detail: 'not an ELF file' })] }),
-      '/opt/app/server is not an ELF file: code that a runtime keeps in a format of its own, as .NET and SBCL do, cannot be named; if the file was replaced, give the recorded one with --symfs DIR',
+      '/opt/app/server is not an ELF file: code that a runtime keeps in a format of its own, as .NET, SBCL and Wine do, cannot be named; if the file was replaced, give the recorded one with --symfs DIR',
     ],
     [
       'the recorded file if that has a build id',
