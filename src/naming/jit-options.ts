@@ -15,6 +15,7 @@ const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; rea
   { binary: /^(?:mono(?:-sgen)?|libmono.*)$/, option: 'mono --jitmap', isCommon: true },
   { binary: /^(?:php(?:-fpm)?[\d.]*|libphp.*|opcache\.so)$/, option: 'php -d opcache.jit_debug=16', isCommon: false },
   { binary: /^(?:wasmtime|libwasmtime.*)$/, option: 'wasmtime --profile=perfmap', isCommon: false },
+  { binary: /^llvmjit\.so$/, option: 'postgres -c jit_profiling_support=on (perf record -k mono)', isCommon: false },
   // Source: the message with which QEMU added its options -perfmap and -jitdump, for 8.0.
   { binary: /^qemu-/, option: 'qemu -perfmap (QEMU 8)', isCommon: false },
 ];

@@ -20,6 +20,7 @@ test.each([
   ['/opt/google/chrome/chrome', 'chromium --no-sandbox --js-flags=--perf-basic-prof'],
   ['/opt/chromium/headless_shell', 'chromium --no-sandbox --js-flags=--perf-basic-prof'],
   ['/opt/chromium/chrome-headless-shell', 'chromium --no-sandbox --js-flags=--perf-basic-prof'],
+  ['/usr/lib/postgresql/15/lib/llvmjit.so', 'postgres -c jit_profiling_support=on (perf record -k mono)'],
   ['/usr/bin/wasmtime', 'wasmtime --profile=perfmap'],
   ['/usr/bin/qemu-x86_64', 'qemu -perfmap (QEMU 8)'],
   ['/usr/bin/qemu-system-aarch64', 'qemu -perfmap (QEMU 8)'],
