@@ -122,7 +122,7 @@ export function recordingInfo({ source, profile, session, samplesOutOfOrder, mod
     commandLine: features.cmdline,
     ...machineInfo(features),
     clock,
-    time: hasTimes ? timeInfo(meta.startTime, meta.durationNs, features, meta.wallClockOffsetNs, modifiedNs) : undefined,
+    time: hasTimes ? timeInfo(meta, features, modifiedNs) : undefined,
     headerSampleTime: features.sampleTime && { firstNs: String(features.sampleTime.first), lastNs: String(features.sampleTime.last) },
     compression: features.compressed,
     directoryVersion: features.dirFormatVersion,

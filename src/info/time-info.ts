@@ -1,6 +1,7 @@
 import type { ExactInteger } from '../base/text/exact-integer.ts';
 import { clockName } from '../perfdata/abi/attr-names.ts';
 import type { Features } from '../perfdata/features/features.ts';
+import type { ProfileMeta } from '../profile/profile.ts';
 import type { SessionEvent } from '../session/events/session-event.ts';
 
 /** The clock from which samples' times were taken. Times are nanoseconds as decimal text. */
@@ -23,10 +24,10 @@ export interface TimeInfo {
   readonly wallClockFirst?: string | undefined;
   readonly wallClockLast?: string | undefined;
   /**
-   * How the wall clock is known: `reference` by a moment noted in both clocks, `clock` because samples carry it, `file` because the file was last written when
-   * the recording ended (approximately, and if nobody touched it since).
+   * How the wall clock is known: `reference` by a moment noted in both clocks, `clock` because samples carry it, `end` because simpleperf notes the second in
+   * which it ends, `file` because the file was last written when the recording ended (approximately, and if nobody touched it since).
    */
-  readonly wallClockSource?: 'reference' | 'clock' | 'file' | undefined;
+  readonly wallClockSource?: 'reference' | 'clock' | 'end' | 'file' | undefined;
 }
 
 export function clockInfo({ clockData, clockidResolutionNs }: Features, events: readonly SessionEvent[]): ClockInfo {
@@ -44,15 +45,12 @@ export function clockInfo({ clockData, clockidResolutionNs }: Features, events: 
 }
 
 /**
- * @param firstNs time of the first sample in the recording's clock
- * @param wallClockOffsetNs what to add to the recording's times to get Unix time; undefined if the recording does not say
+ * @param meta the recording's; of its times, `captureTimeNs` may be known by the second in which the recording ended
  * @param modifiedNs Unix time at which the file was last written
  */
 export function timeInfo(
-  firstNs: bigint,
-  durationNs: number,
+  { startTime: firstNs, durationNs, wallClockOffsetNs, captureTimeNs }: ProfileMeta,
   { clockData }: Features,
-  wallClockOffsetNs: bigint | undefined,
   modifiedNs: bigint | undefined,
 ): TimeInfo {
   const lastNs = firstNs + BigInt(Math.round(durationNs));
@@ -64,6 +62,7 @@ export function timeInfo(
     wallClockSource: source,
   });
   if (wallClockOffsetNs !== undefined) return withWallClock(clockData === undefined ? 'clock' : 'reference', wallClockOffsetNs);
+  if (captureTimeNs !== undefined) return withWallClock('end', captureTimeNs - firstNs);
   if (modifiedNs !== undefined) return withWallClock('file', modifiedNs - lastNs);
   return span;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { emptyRecording, fileRecording, pipeRecording, truncatedRecording } from '../support/builders/recordings/cli-recordings.ts';
 import { EVERY_FEATURE, EVERYTHING } from '../support/builders/recordings/every-feature.ts';
-import { encodeFile } from '../support/builders/recordings/perf-encoder.ts';
+import { encodeFile, simpleperfFeatures } from '../support/builders/recordings/perf-encoder.ts';
 import { runMain } from '../support/programs/run-main.ts';
 
 let dir: string;
@@ -123,6 +123,13 @@ describe('info for people', () => {
       '    ids:           3',
       '  group {cpu-clock,mem:0x400000:rw}',
     ]);
+  });
+
+  test("tells about when simpleperf recorded, whatever the file's time is", async () => {
+    const attrs = EVERYTHING.attrs.map((attr) => ({ ...attr, flags: ['sampleIdAll'] as const }));
+    const foreignFeatures = [simpleperfFeatures.metaInfo({ timestamp: '1701478734' })];
+    const text = await infoOf(encodeFile({ ...EVERYTHING, attrs, features: {}, foreignFeatures }));
+    expect(factsOf(section(text, 'Recording'))['wall clock']).toBe('about 2023-12-02T00:58:53Z');
   });
 
   test('counts records by type', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, test } from 'vitest';
 import { EVERYTHING } from '../support/builders/recordings/every-feature.ts';
-import { encodeFile, encodePipe, type FileSpec, hiperfFeatures, misc, record } from '../support/builders/recordings/perf-encoder.ts';
+import { encodeFile, encodePipe, type FileSpec, hiperfFeatures, misc, record, simpleperfFeatures } from '../support/builders/recordings/perf-encoder.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
 import { expectDescribed, isDescribed, isValid, jsonOf, schema } from '../support/readers/info-schema.ts';
 import { fieldNames, keysOf } from '../support/readers/json-schemas.ts';
@@ -118,6 +118,19 @@ describe('info --json tells', () => {
     const info = await jsonOf(encodeFile({ ...EVERYTHING, attrs, features: {} }));
     expect(info.clock).toEqual({ clockid: 0, name: 'realtime' });
     expect(info.time).toMatchObject({ wallClockFirst: '1970-01-01T00:00:05.000003000Z', wallClockSource: 'clock' });
+  });
+
+  it("the wall-clock time from the second in which simpleperf ended, rather than from the file's", async () => {
+    const attrs = EVERYTHING.attrs.map((attr) => ({ ...attr, flags: ['sampleIdAll'] as const }));
+    const foreignFeatures = [simpleperfFeatures.metaInfo({ timestamp: '1701478734' })];
+    const info = await jsonOf(encodeFile({ ...EVERYTHING, attrs, features: {}, foreignFeatures }));
+    expectDescribed(info);
+    expect(info.time).toMatchObject({
+      durationNs: 2_000_000,
+      wallClockFirst: '2023-12-02T00:58:53.998000000Z',
+      wallClockLast: '2023-12-02T00:58:54.000000000Z',
+    });
+    expect(info.time).toMatchObject({ wallClockSource: 'end' });
   });
 
   it('the wall-clock time from the time of the file', async () => {

@@ -159,6 +159,7 @@ function timeText({ time }: RecordingInfo): string | undefined {
 
 function wallClockText({ time }: RecordingInfo): string | undefined {
   if (time?.wallClockFirst === undefined || time.wallClockLast === undefined) return undefined;
+  if (time.wallClockSource === 'end') return `about ${secondsOnly(time.wallClockFirst)}`;
   if (time.wallClockSource === 'file') return `about ${secondsOnly(time.wallClockFirst)}, if only perf has written to the file`;
   return `${time.wallClockFirst} to ${time.wallClockLast}`;
 }
