@@ -213,7 +213,7 @@ export class UnwindModule {
     const entry = this.exidx?.find(svma) ?? NO_RULE;
     if (entry >= 0) return this.rules.exidxRule(entry);
     const frameSize = rule === NO_RULE && this.#goFrames !== undefined ? this.#goFrames.sizeAt(svma) : -1;
-    return frameSize >= 0 ? this.rules.frameRule(frameSize) : rule;
+    return frameSize >= 0 ? this.rules.goRule(frameSize) : rule;
   }
 
   /**
@@ -224,15 +224,15 @@ export class UnwindModule {
     const frames = this.#goFrames;
     switch (frames?.kindAt(svma)) {
       case 'chained':
-        return this.registers?.name === 'x86_64' ? this.rules.chainRule() : undefined;
+        return this.registers?.name === 'i386' ? undefined : this.rules.goChainRule(frames.sizeAt(svma));
       case 'leaving':
-        return this.rules.frameRule(Math.max(0, frames.sizeAt(svma)), RuleFlag.leavesStack);
+        return this.rules.goRule(Math.max(0, frames.sizeAt(svma)), RuleFlag.leavesStack);
       case 'interrupting':
-        return this.rules.frameRule(Math.max(0, frames.sizeAt(svma)), RuleFlag.interrupts);
+        return this.rules.goRule(Math.max(0, frames.sizeAt(svma)), RuleFlag.interrupts);
       case 'keeping':
         return NO_RULE;
       case 'first':
-        return this.rules.frameRule(0, RuleFlag.outermost);
+        return this.rules.goRule(0, RuleFlag.outermost);
       default:
         return undefined;
     }

@@ -1,7 +1,7 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { grown } from '../../base/tables/growable.ts';
 import type { FrameSection } from '../../elf/frame-tables/frame-section.ts';
-import { MACHINE_REGISTERS, type MachineRegisters } from '../machines/unwind-machine.ts';
+import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine } from '../machines/unwind-machine.ts';
 import { RegisterRule } from './cfa-row.ts';
 import type { CfaRows } from './cfa-rows.ts';
 
@@ -81,6 +81,11 @@ export interface RuleExpression {
 
 /** Source: AAPCS64, "The Stack". */
 const AARCH64_STACK_ALIGNMENT = 16;
+/**
+ * How many bytes Go's signal handlers put on the stack to save the link register, if not just that. Source: Go, internal/goarch (`MinFrameSize`, `StackAlign`),
+ * and `sigctxt.preparePanic` of each machine.
+ */
+const GO_SAVED_LINK_BYTES: Partial<Record<UnwindMachine, number>> = { aarch64: 16, ppc64: 32 };
 /** When there are more, everything is forgotten: no recording meets that many different rules in one file. */
 const MAX_RULE_WORDS = 1 << 22;
 
@@ -165,25 +170,71 @@ export class UnwindRules {
   }
 
   /**
-   * The number of a rule for code that has its return address on the stack.
-   * @param frameSize bytes of the stack below the return address
+   * The number of a rule for a Go function.
+   * @param frameSize how far the stack pointer is below where it was when the function was called: on x86, below the return address
    * @param flag {@link RuleFlag.outermost}, {@link RuleFlag.leavesStack} or {@link RuleFlag.interrupts}, if that holds
    */
-  frameRule(frameSize: number, flag = 0): number {
-    const { sp, pc, addressSize } = this.#registers;
+  goRule(frameSize: number, flag = 0): number {
+    const { sp, pc, lr, addressSize } = this.#registers;
+    if (lr >= 0) return (flag & RuleFlag.interrupts) === 0 ? this.#goLinkRule(frameSize, flag) : this.#goInterruptionRule(frameSize);
     this.#begin(RuleFlag.plain | flag, sp, frameSize + addressSize, pc)[RuleWord.returnOffset] = -addressSize;
     this.addRegister(pc, RegisterRule.offset, -addressSize);
     return this.end();
   }
 
-  /** The number of a rule for x86-64 code whose frame pointer points at that of its caller, below the return address. */
-  chainRule(): number {
-    const { fp, pc, addressSize } = this.#registers;
-    const scratch = this.#begin(RuleFlag.plain | RuleFlag.savesFp, fp, 2 * addressSize, pc);
-    scratch[RuleWord.returnOffset] = -addressSize;
-    scratch[RuleWord.fpOffset] = -2 * addressSize;
-    this.addRegister(pc, RegisterRule.offset, -addressSize);
-    this.addRegister(fp, RegisterRule.offset, -2 * addressSize);
+  /**
+   * Where calls leave the return address in a register, functions that call others have it at the bottom of their frames, and on arm64 the caller's frame pointer
+   * just below. Source: Go's runtime/traceback.go, `unwinder.resolveInternal`, and runtime/stack.go ("frame layout").
+   */
+  #goLinkRule(frameSize: number, flag: number): number {
+    const { sp, lr, cfaBias } = this.#registers;
+    const cfaOffset = frameSize + cfaBias;
+    if (frameSize === 0) {
+      this.#begin(flag, sp, cfaOffset, lr);
+      return this.end();
+    }
+    this.#begin(RuleFlag.plain | flag, sp, cfaOffset, lr)[RuleWord.returnOffset] = -cfaOffset;
+    this.addRegister(lr, RegisterRule.offset, -cfaOffset);
+    this.#addGoFp(-cfaOffset);
+    return this.end();
+  }
+
+  /**
+   * The rule of a function that a signal handler has put on the stack: as its return address, the handler has set that of the interrupted instruction, after it
+   * has put what the register held on the stack. Source: Go's runtime/traceback.go, `unwinder.next` ("injectedCall").
+   */
+  #goInterruptionRule(frameSize: number): number {
+    const { sp, lr, signalPc, cfaBias, name, addressSize } = this.#registers;
+    const cfaOffset = frameSize + (GO_SAVED_LINK_BYTES[name] ?? addressSize) + cfaBias;
+    this.#begin(RuleFlag.complex | RuleFlag.interrupts, sp, cfaOffset, signalPc);
+    if (frameSize === 0) this.addRegister(signalPc, RegisterRule.register, lr);
+    else this.addRegister(signalPc, RegisterRule.offset, -cfaOffset);
+    this.addRegister(lr, RegisterRule.offset, frameSize - cfaOffset);
+    if (frameSize > 0) this.#addGoFp(-cfaOffset);
+    return this.end();
+  }
+
+  /** Adds where a Go function has saved its caller's frame pointer, if it does. @param returnOffset where the return address is, from the CFA */
+  #addGoFp(returnOffset: number): void {
+    const { name, fp, addressSize } = this.#registers;
+    if (name !== 'aarch64') return;
+    this.#scratch[RuleWord.flags] |= RuleFlag.savesFp;
+    this.#scratch[RuleWord.fpOffset] = returnOffset - addressSize;
+    this.addRegister(fp, RegisterRule.offset, returnOffset - addressSize);
+  }
+
+  /**
+   * The number of a rule for a Go function that has set its frame pointer: on x86-64 and arm64, that points at its caller's, below the return address.
+   * @param frameSize as in {@link goRule}
+   */
+  goChainRule(frameSize: number): number {
+    const { fp, pc, lr, addressSize } = this.#registers;
+    const [column, cfaOffset] = lr < 0 ? [pc, 2 * addressSize] : [lr, addressSize + frameSize];
+    const scratch = this.#begin(RuleFlag.plain | RuleFlag.savesFp, fp, cfaOffset, column);
+    scratch[RuleWord.returnOffset] = addressSize - cfaOffset;
+    scratch[RuleWord.fpOffset] = -cfaOffset;
+    this.addRegister(column, RegisterRule.offset, addressSize - cfaOffset);
+    this.addRegister(fp, RegisterRule.offset, -cfaOffset);
     return this.end();
   }
 

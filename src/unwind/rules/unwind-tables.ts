@@ -2,7 +2,7 @@ import { ByteView } from '../../base/bytes/byte-view.ts';
 import { PerfconvError } from '../../base/problems/errors.ts';
 import type { Decompressor } from '../../base/streams/decompressor.ts';
 import { decompressSection, sectionCompression } from '../../dwarf/sections/compressed-section.ts';
-import { EM_386, EM_ARM, EM_X86_64, PT_ARM_EXIDX, SHF_EXECINSTR, SHT_NOBITS } from '../../elf/elf-constants.ts';
+import { EM_ARM, PT_ARM_EXIDX, SHF_EXECINSTR, SHT_NOBITS } from '../../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../../elf/elf-file.ts';
 import { frameBytes, MAX_FRAME_TABLE_BYTES, readEhFrame, readFrameTable } from '../../elf/frame-tables/eh-frame.ts';
 import { FrameSection } from '../../elf/frame-tables/frame-section.ts';
@@ -43,9 +43,6 @@ export interface UnwindTables {
 /** Of a file without rules. */
 export const NO_TABLES: UnwindTables = { frames: [], frameTable: undefined, exidx: undefined, goFrames: undefined };
 
-/** Machines whose calls put the return address on the stack. On others, Go keeps frame pointers, which tell the same. */
-const GO_MACHINES: readonly number[] = [EM_386, EM_X86_64];
-
 /** Reads all tables of a file, without looking into them yet. */
 export async function readUnwindTables(elf: ElfFile, { debug, decompressor, usesAllTables = true }: UnwindModuleOptions): Promise<UnwindTables> {
   // perf 6.1 finds the table only by its section (observed).
@@ -56,13 +53,12 @@ export async function readUnwindTables(elf: ElfFile, { debug, decompressor, uses
   const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table, !usesAllTables)];
   if (usesAllTables || table === undefined)
     for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
-  const isGoMachine = GO_MACHINES.includes(elf.machine);
   const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_FRAME_TABLE_BYTES) : undefined;
   return {
     frames: frames.filter((index) => index !== undefined),
     frameTable: table,
     exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes, MAX_FRAME_TABLE_BYTES))),
-    goFrames: usesAllTables && isGoMachine ? await GoFrames.find(elf) : undefined,
+    goFrames: usesAllTables ? await GoFrames.find(elf) : undefined,
   };
 }
 
