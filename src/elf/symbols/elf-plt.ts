@@ -76,18 +76,27 @@ const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
  * The stubs through which a file calls other files' functions, named `function@plt`; none if they are not recognized. Each jumps through a
  * slot of the GOT, and that slot's relocation has the name, or the address of a function that chooses what is called.
  *
- * Observed: perf 6.1 only goes by order: the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that `.dynsym` names. It
- * knows neither `.plt.sec` nor `.plt.got`. With `compatPerf`, stubs are named in the same way here. In files of LLVM's linker, which leaves
- * the entry size 0, perf puts all entries, empty, at the beginning of `.plt`.
- *
  * @param elf the file that was mapped
  * @param symbols the file with its symbols
  * @param dynstr the bytes of its `.dynstr`; absent or empty if they have not been read: there may be a hundred megabytes of them
  */
-export async function readPltEntries(elf: ElfFile, symbols: ElfFile, compatPerf: boolean, dynstr?: Uint8Array): Promise<PltEntries> {
+export async function readPltEntries(elf: ElfFile, symbols: ElfFile, dynstr?: Uint8Array): Promise<PltEntries> {
   const named = new NamedStubs();
-  await (compatPerf ? nameByOrder(elf, named, dynstr) : nameBySlot(elf, symbols, named, dynstr));
-  if (!compatPerf && elf.machine === EM_MIPS) await nameMipsStubs(elf, named, dynstr);
+  await nameBySlot(elf, symbols, named, dynstr);
+  if (elf.machine === EM_MIPS) await nameMipsStubs(elf, named, dynstr);
+  return named;
+}
+
+/**
+ * The same stubs as perf 6.1 names them, which only goes by order: the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that `.dynsym` names.
+ * It knows neither `.plt.sec` nor `.plt.got`. In files of LLVM's linker, which leaves the entry size 0, it puts all entries, empty, at the beginning of `.plt`
+ * (observed).
+ *
+ * @param elf,dynstr see {@link readPltEntries}
+ */
+export async function readPltEntriesByOrder(elf: ElfFile, dynstr?: Uint8Array): Promise<PltEntries> {
+  const named = new NamedStubs();
+  await nameByOrder(elf, named, dynstr);
   return named;
 }
 

@@ -9,7 +9,7 @@ import { type ListedSymbols, SymbolTableBuilder } from '../../symbol-table/symbo
 import { EM_AARCH64, EM_ARM, EM_RISCV, SHF_EXECINSTR, SHT_DYNSYM, SHT_SYMTAB, SYMBOL_LAYOUTS } from '../elf-constants.ts';
 import type { ElfFile, ElfSection, ElfSegment } from '../elf-file.ts';
 import { needsDynamicSection, withDynamicSections } from './dynamic-sections.ts';
-import { type PltEntries, readPltEntries } from './elf-plt.ts';
+import { type PltEntries, readPltEntries, readPltEntriesByOrder } from './elf-plt.ts';
 import { FunctionDescriptors } from './function-descriptors.ts';
 import { NameLengths } from './name-lengths.ts';
 import { PlainSymbols } from './plain-symbols.ts';
@@ -103,10 +103,9 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   if (compatPerf && builder.count + tables.dynsym.builder.count === 0) return undefined;
   const names = new NameBytes(tables.main.names);
   if (listed !== undefined) builder.addListed(listed, names.add(listed.names));
-  const readPlt = (): Promise<PltEntries> => readPltEntries(runtime, symbols, compatPerf, tables.dynstr);
-  if (compatPerf) await joinAsPerf(tables, names, readPlt);
+  if (compatPerf) await joinAsPerf(tables, names, runtime);
   else {
-    addPlt(builder, names, await readPlt());
+    addPlt(builder, names, await readPltEntries(runtime, symbols, tables.dynstr));
     addDynsym(tables, names);
     builder.improve();
     // In perf, a symbol without a size extends to the next one, even if that is in another section.
@@ -125,17 +124,17 @@ interface ReadTables {
   readonly dynstr: Uint8Array | undefined;
 }
 
-async function readTables(symbols: ElfFile, runtime: ElfFile, { compatPerf, onDamage }: ElfSymbolRules): Promise<ReadTables> {
+async function readTables(symbols: ElfFile, runtime: ElfFile, rules: ElfSymbolRules): Promise<ReadTables> {
   const descriptors = await FunctionDescriptors.read(runtime);
   const read = (elf: ElfFile, section: ElfSection | undefined): Promise<NamedSymbols> =>
-    readSymbolSection(elf, section, fileOffsets(elf, runtime), compatPerf, descriptors);
+    readSymbolSection(elf, section, fileOffsets(elf, runtime), rules, descriptors);
   const first = mainTableOf(symbols);
   const main = await read(symbols, first);
-  const linked = compatPerf ? symbols : await withDynamicSections(runtime);
+  const linked = rules.compatPerf ? symbols : await withDynamicSections(runtime);
   const second = dynsymOf(linked);
   const dynsym = await read(linked, second === first || main.isCut ? undefined : second).catch((error: unknown) => {
     if (!(error instanceof PerfconvError) || main.builder.count === 0) throw error;
-    onDamage?.(error);
+    rules.onDamage?.(error);
     return noSymbols();
   });
   const dynstr = linked !== runtime ? undefined : second === first ? main.names : dynsym.names;
@@ -152,13 +151,13 @@ function addPlt(builder: SymbolTableBuilder, names: NameBytes, plt: PltEntries):
 }
 
 /** Joins the tables as perf 6.1 does. Where it stops in the middle of a table, its symbols are late: see {@link SymbolTableBuilder.copySearch}. */
-async function joinAsPerf(tables: ReadTables, names: NameBytes, readPlt: () => Promise<PltEntries>): Promise<void> {
-  const { main, dynsym } = tables;
+async function joinAsPerf(tables: ReadTables, names: NameBytes, runtime: ElfFile): Promise<void> {
+  const { dynstr, dynsym, main } = tables;
   const { builder } = main;
   const mainCount = builder.count;
   addDynsym(tables, names);
   builder.copySearch(main.isCut ? 0 : dynsym.isCut ? mainCount : builder.count);
-  if (!main.isCut && !dynsym.isCut) addPlt(builder, names, await readPlt());
+  if (!main.isCut && !dynsym.isCut) addPlt(builder, names, await readPltEntriesByOrder(runtime, dynstr));
 }
 
 /** Where sections with code end, ascending. */
@@ -174,8 +173,8 @@ function sectionEnds(elf: ElfFile, { toAddress }: SymbolAddresses): Float64Array
  * The same symbols with addresses of another kind: run-time addresses of kernel code.
  * @param toAddress gets a symbol's value and the index of its section; NaN leaves the symbol out
  */
-export async function readElfSymbolsAt(elf: ElfFile, toAddress: AddressOfSymbol, compatPerf: boolean): Promise<SymbolTable | undefined> {
-  const { builder, names } = await readSymbolSection(elf, mainTableOf(elf), { toAddress }, compatPerf, await FunctionDescriptors.read(elf));
+export async function readElfSymbolsAt(elf: ElfFile, toAddress: AddressOfSymbol, rules: Pick<ElfSymbolRules, 'compatPerf'>): Promise<SymbolTable | undefined> {
+  const { builder, names } = await readSymbolSection(elf, mainTableOf(elf), { toAddress }, rules, await FunctionDescriptors.read(elf));
   return builder.count === 0 ? undefined : builder.build(names);
 }
 
@@ -227,7 +226,7 @@ async function readSymbolSection(
   elf: ElfFile,
   section: ElfSection | undefined,
   { toAddress, loads }: SymbolAddresses,
-  compatPerf: boolean,
+  { compatPerf }: Pick<ElfSymbolRules, 'compatPerf'>,
   descriptors: FunctionDescriptors | undefined,
 ): Promise<NamedSymbols> {
   const strings = section && elf.sections[section.link];

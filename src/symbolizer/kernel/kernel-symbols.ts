@@ -122,7 +122,7 @@ export class KernelSymbols {
 
   async #vmlinuxTable(vmlinux: Vmlinux | undefined, search: SymbolSearch): Promise<SymbolTable | undefined> {
     if (vmlinux === undefined || !hasSymtab(vmlinux.elf)) return undefined;
-    const table = await this.#guarded(() => readVmlinuxSymbols(vmlinux, this.#places.compatPerf));
+    const table = await this.#guarded(() => readVmlinuxSymbols(vmlinux, this.#places));
     if (table !== undefined) search.use(vmlinux.elf.source.name, 'symbols');
     return table;
   }
@@ -141,7 +141,7 @@ export class KernelSymbols {
       const layout = await this.#guarded(() => this.#layoutOf(elf, listed, module.start));
       if (layout === undefined || layout.isEmpty) continue;
       if (table === undefined) {
-        table = await this.#guarded(() => layout.readSymbols(this.#places.compatPerf));
+        table = await this.#guarded(() => layout.readSymbols(this.#places));
         if (table !== undefined) files.search.use(elf.source.name, 'symbols');
       }
       if (wantsLines && lines === undefined && hasDebugInfo(elf)) lines = await this.#linesOf(elf, (address) => layout.svmaOf(address));
@@ -159,7 +159,7 @@ export class KernelSymbols {
 
   async #layoutOf(elf: ElfFile, listed: SymbolTable | undefined, start: number | undefined): Promise<ModuleLayout | undefined> {
     if (listed !== undefined && hasSymtab(elf)) return ModuleLayout.ofList(elf, listed);
-    return start === undefined ? undefined : ModuleLayout.ofStart(elf, start, this.#places.compatPerf);
+    return start === undefined ? undefined : ModuleLayout.ofStart(elf, start, this.#places);
   }
 
   #linesOf(elf: ElfFile, toSvma: (address: number) => number): Promise<SourceLines | undefined> {

@@ -1,7 +1,7 @@
 import { EM_386, EM_X86_64, SHF_ALLOC, SHF_EXECINSTR } from '../../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../../elf/elf-file.ts';
 import { relocatableLayout } from '../../elf/relocatable-layout.ts';
-import { readElfSymbolsAt } from '../../elf/symbols/elf-symbols.ts';
+import { type ElfSymbolRules, readElfSymbolsAt } from '../../elf/symbols/elf-symbols.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 
 /** A code section of a module. */
@@ -36,9 +36,9 @@ export class ModuleLayout {
    * module.
    *
    * @param start run-time address of the module's code, from its map or `/proc/modules`
-   * @param compatPerf like perf 6.1 (observed): only `.text`
+   * @param options `compatPerf`: like perf 6.1 (observed), only `.text`
    */
-  static ofStart(elf: ElfFile, start: number, compatPerf: boolean): ModuleLayout {
+  static ofStart(elf: ElfFile, start: number, { compatPerf }: Pick<ElfSymbolRules, 'compatPerf'>): ModuleLayout {
     const code = codeSections(elf);
     const text = code.find(({ section }) => section.name === '.text');
     const isLaidOutPlainly = elf.machine === EM_X86_64 || elf.machine === EM_386;
@@ -54,7 +54,8 @@ export class ModuleLayout {
   static async ofList(elf: ElfFile, listed: SymbolTable): Promise<ModuleLayout> {
     const addresses = addressesByName(listed);
     const code = new Map(codeSections(elf).map((row) => [row.index, row]));
-    const own = await readElfSymbolsAt(elf, (value, sectionIndex) => (code.has(sectionIndex) ? sectionIndex * SECTION_STRIDE + value : Number.NaN), false);
+    const toPlace = (value: number, sectionIndex: number): number => (code.has(sectionIndex) ? sectionIndex * SECTION_STRIDE + value : Number.NaN);
+    const own = await readElfSymbolsAt(elf, toPlace, { compatPerf: false });
     const placed = new Map<number, PlacedSection>();
     for (const [name, place] of own === undefined ? [] : addressesByName(own)) {
       const row = code.get(Math.floor(place / SECTION_STRIDE));
@@ -71,13 +72,13 @@ export class ModuleLayout {
   }
 
   /** The file's functions at run-time addresses; undefined when there are none. */
-  readSymbols(compatPerf: boolean): Promise<SymbolTable | undefined> {
+  readSymbols(rules: Pick<ElfSymbolRules, 'compatPerf'>): Promise<SymbolTable | undefined> {
     const placed = new Map(this.#placed.map((row) => [row.index, row]));
     const toAddress = (value: number, sectionIndex: number): number => {
       const row = placed.get(sectionIndex);
       return row !== undefined && value >= 0 && value < row.section.sizeBytes ? row.start + value : Number.NaN;
     };
-    return readElfSymbolsAt(this.#elf, toAddress, compatPerf);
+    return readElfSymbolsAt(this.#elf, toAddress, rules);
   }
 
   /** Where the code at a run-time address is in debug information; NaN if it is not known to be this module's. */

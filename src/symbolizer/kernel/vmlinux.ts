@@ -1,7 +1,7 @@
 import { hasDebugInfo } from '../../dwarf/sections/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
-import { findSymbolValue, hasSymtab, readElfSymbolsAt } from '../../elf/symbols/elf-symbols.ts';
+import { type ElfSymbolRules, findSymbolValue, hasSymtab, readElfSymbolsAt } from '../../elf/symbols/elf-symbols.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 import type { SymbolSearch } from '../inputs/search-log.ts';
 import type { SymbolizerOptions } from '../inputs/symbolizer-options.ts';
@@ -74,13 +74,13 @@ export async function findServedVmlinux(files: CheckedFiles, kernel: RecordedKer
 }
 
 /** The symbols of a vmlinux at run-time addresses; undefined when it has none. Symbols at the ends of sections are left out. */
-export async function readVmlinuxSymbols({ elf, shift }: Vmlinux, compatPerf: boolean): Promise<SymbolTable | undefined> {
+export async function readVmlinuxSymbols({ elf, shift }: Vmlinux, rules: Pick<ElfSymbolRules, 'compatPerf'>): Promise<SymbolTable | undefined> {
   const bounds = elf.sections.map(({ name, addr, sizeBytes }) => (name === PER_CPU_SECTION ? undefined : { from: addr, to: addr + sizeBytes }));
   const toAddress = (value: number, sectionIndex: number): number => {
     const section = bounds[sectionIndex];
     return section !== undefined && value >= section.from && value < section.to ? value + shift : Number.NaN;
   };
-  return readElfSymbolsAt(elf, toAddress, compatPerf);
+  return readElfSymbolsAt(elf, toAddress, rules);
 }
 
 /** Where an image was when it was recorded; undefined if it lacks the symbol that shows this, which is noted. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
-import { readPltEntries } from '../../../src/elf/symbols/elf-plt.ts';
+import { readPltEntries, readPltEntriesByOrder } from '../../../src/elf/symbols/elf-plt.ts';
 import { readPltStubs } from '../../../src/elf/symbols/elf-plt-stubs.ts';
 import { ByteFields } from '../../support/builders/byte-fields.ts';
 import { buildElf, DATA } from '../../support/builders/elf/elf-builder.ts';
@@ -142,7 +142,7 @@ it.each([32, 64] as const)(
     });
     const elf = await ElfFile.open(new BufferSource(file));
     const stubsOf = async (compatPerf: boolean): Promise<unknown[]> => {
-      const { entries, names: found } = await readPltEntries(elf, elf, compatPerf);
+      const { entries, names: found } = await (compatPerf ? readPltEntriesByOrder(elf) : readPltEntries(elf, elf));
       return entries.map(({ start, sizeBytes, nameOffset, nameLength }) => [
         start,
         sizeBytes,
@@ -174,7 +174,7 @@ it('stubs are named in the order of their relocations as perf does, as far as th
       ],
     });
     const elf = await ElfFile.open(new BufferSource(bytes));
-    const { entries } = await readPltEntries(elf, elf, true);
+    const { entries } = await readPltEntriesByOrder(elf);
     return entries.map(({ start, sizeBytes }) => [start - elf.section('.plt')!.offset, sizeBytes]);
   };
   expect([await named(48), await named(47), await named(16)]).toEqual([
@@ -201,7 +201,7 @@ it('stubs of a hostile file, which all have the same long name, are refused', as
     ],
   });
   const elf = await ElfFile.open(new BufferSource(bytes, '/bin/x'));
-  await expect(readPltEntries(elf, elf, true)).rejects.toThrow('names of its symbols overlap');
+  await expect(readPltEntriesByOrder(elf)).rejects.toThrow('names of its symbols overlap');
 });
 
 it("stubs of LLVM's linker against Spectre are recognized by what they load", async () => {
@@ -236,7 +236,7 @@ it('stubs are looked for in relocations of data only if some have no names', asy
       isRead ||= position === data;
       return BufferSource.prototype.readAt.call(source, position, target);
     };
-    const { entries, names } = await readPltEntries(elf, elf, false);
+    const { entries, names } = await readPltEntries(elf, elf);
     return [...entries.map(({ nameOffset, nameLength }) => Buffer.from(names).toString('latin1', nameOffset, nameOffset + nameLength)), isRead];
   };
   expect(await read(0x1000, 0x1000)).toEqual(['open@plt', false]);
@@ -268,7 +268,7 @@ it('stubs are looked for behind the relative relocations, of which the dynamic s
       if (position >= offset && position < offset + sizeBytes) reads.push((position - offset) / 24);
       return BufferSource.prototype.readAt.call(source, position, target);
     };
-    return [(await readPltEntries(elf, elf, false)).entries.length, reads[0]];
+    return [(await readPltEntries(elf, elf)).entries.length, reads[0]];
   };
   expect(await firstRead([DT_RELA, 0n, DT_RELACOUNT, 2n, 0n, 0n])).toEqual([1, 2]);
   expect(await firstRead([DT_RELA, 0n, 0n, 0n])).toEqual([1, 0]);
@@ -290,7 +290,7 @@ describe('stubs of functions that are chosen when the program starts', () => {
 
   const namesOf = async (bytes: Uint8Array): Promise<[number, number, string][]> => {
     const elf = await ElfFile.open(new BufferSource(bytes, '/bin/x'));
-    const { entries, names } = await readPltEntries(elf, elf, false);
+    const { entries, names } = await readPltEntries(elf, elf);
     const offset = elf.section('.plt')!.offset;
     return entries.map(({ start, sizeBytes, nameOffset, nameLength }) => [
       start - offset,

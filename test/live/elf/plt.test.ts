@@ -66,7 +66,7 @@ describe('the PLT of another machine', () => {
       execFileSync(`${target}-gcc`, ['-O1', '-w', '-s', ...args, '-o', path, join(dir, 'source.c')], { stdio: 'ignore' });
       const elf = await ElfFile.open(new BufferSource(readFileSync(path)));
       const expected = pltOfObjdump(`${target}-objdump`, path);
-      const { entries: found, names: namesOfStubs } = await readPltEntries(elf, elf, false);
+      const { entries: found, names: namesOfStubs } = await readPltEntries(elf, elf);
       // objdump gives no names to MIPS's other stubs.
       const others = elf.section('.MIPS.stubs') ?? { offset: 0, sizeBytes: 0 };
       const entries = found.filter(({ start }) => start < others.offset || start >= others.offset + others.sizeBytes).sort((a, b) => a.start - b.start);
@@ -99,7 +99,7 @@ describe('the PLT of a static program', () => {
       const path = join(dir, target);
       execFileSync(`${target}-gcc`, ['-O1', '-w', '-static', '-o', path, join(dir, 'source.c')], { stdio: 'ignore' });
       const elf = await ElfFile.open(new BufferSource(readFileSync(path)));
-      const { entries, names } = await readPltEntries(elf, elf, false);
+      const { entries, names } = await readPltEntries(elf, elf);
       const found = entries.map(({ nameOffset, nameLength }) => Buffer.from(names).toString('latin1', nameOffset, nameOffset + nameLength));
       const relocated = execFileSync(`${target}-readelf`, ['-rW', path], { encoding: 'utf8' }).match(/_IRELATIV/g)?.length;
       expect(found.length).toBe(relocated);

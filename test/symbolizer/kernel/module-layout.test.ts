@@ -54,7 +54,7 @@ function moduleOf({ sections = SECTIONS, functions = FUNCTIONS, type = 1, machin
   return ElfFile.open(new BufferSource(buildSectionElf({ type, machine, sections: [...sections, ...tables] })));
 }
 
-const startOf = async (plan: ModulePlan = {}, compatPerf = false): Promise<ModuleLayout> => ModuleLayout.ofStart(await moduleOf(plan), START, compatPerf);
+const startOf = async (plan: ModulePlan = {}, compatPerf = false): Promise<ModuleLayout> => ModuleLayout.ofStart(await moduleOf(plan), START, { compatPerf });
 
 /** By the kernel's list of the module: addresses from the module's start on. */
 async function listOf(listed: readonly (readonly [name: string, address: number])[], plan: ModulePlan = {}): Promise<ModuleLayout> {
@@ -65,7 +65,7 @@ async function listOf(listed: readonly (readonly [name: string, address: number]
 
 /** The functions that are known, with their places from the module's start on. */
 async function functionsOf(layout: ModuleLayout, compatPerf = false): Promise<[string, number][]> {
-  const table = await layout.readSymbols(compatPerf);
+  const table = await layout.readSymbols({ compatPerf });
   return Array.from({ length: table?.size ?? 0 }, (_, i) => [table!.name(i), table!.start(i) - START]);
 }
 
@@ -108,7 +108,7 @@ describe('where the code of a module is by where it begins', () => {
     const sections = SECTIONS.filter(({ name }) => name !== '.text');
     for (const layout of [await startOf({ sections, functions: [], machine: AARCH64 }), await startOf({ type: 2 })]) {
       expect(layout.isEmpty).toBe(true);
-      expect(await layout.readSymbols(false)).toBeUndefined();
+      expect(await layout.readSymbols({ compatPerf: false })).toBeUndefined();
       expect(svmasOf(layout, 0)).toEqual([Number.NaN]);
     }
   });
