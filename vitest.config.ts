@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
@@ -6,30 +7,16 @@ const KINDS = ['slow', 'live', 'viewers'] as const;
 /** `vitest run` alone runs the hermetic tests. A file of another kind also runs without `--project` if its path is given. */
 const namesKind = process.argv.slice(2).some((argument) => /^--project\b/.test(argument));
 const choosesOthers = namesKind || process.argv.slice(2).some((argument) => /^(?:\.\/)?test\//.test(argument));
-/** Hermetic tests that `--project slow` runs again, trying all of the places of which they otherwise try some (test/support/thoroughness.ts). */
-const THOROUGH = [
-  ...['demangle/schemes/itanium/itanium', 'dwarf/lines/line-table', 'elf/elf-file', 'host/hostile-input', 'host/packed-input', 'invariants'],
-  ...[
-    'naming/jit-code',
-    'naming/scoped-name',
-    'perfdata/records',
-    'profile/merge',
-    'session/address-space',
-    'session/changing-maps',
-    'session/range-tree',
-    'session/record-queue',
-  ],
-  ...[
-    'session/stack-dumps',
-    'symbol-table/symbol-table',
-    'symbolizer/search/object-files',
-    'unwind/walk/plain-walk',
-    'untimed-samples',
-    'writers/folded/folded',
-    'writers/pprof/pprof',
-  ],
-  ...['writers/report/report', 'zstd/zstd'],
-].map((name) => `test/${name}.test.ts`);
+/**
+ * Hermetic tests that `--project slow` runs again, trying all of the places of which they otherwise try some: those that import
+ * test/support/thoroughness.ts.
+ */
+function thoroughTests(): string[] {
+  return readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .map((path) => `test/${path.replaceAll('\\', '/')}`)
+    .filter((path) => path.endsWith('.test.ts') && !KINDS.some((kind) => path.startsWith(`test/${kind}/`)))
+    .filter((path) => /from '[./]*support\/thoroughness\.ts'/.test(readFileSync(path, 'utf8')));
+}
 
 // Nothing takes this long unless it hangs, however busy the machine is.
 const timeouts = { testTimeout: 300_000, hookTimeout: 300_000 };
@@ -60,7 +47,7 @@ export default defineConfig({
       ...(choosesOthers ? KINDS : []).map((kind, index) => ({
         test: {
           name: kind,
-          include: [`test/${kind}/**/*.test.ts`, ...(kind === 'slow' && namesKind ? THOROUGH : [])],
+          include: [`test/${kind}/**/*.test.ts`, ...(kind === 'slow' && namesKind ? thoroughTests() : [])],
           ...timeouts,
           env: kind === 'slow' ? { ...env, PERFCONV_THOROUGH: '1' } : env,
           setupFiles: kind === 'slow' ? [] : ['./test/support/perf/live-setup.ts'],
