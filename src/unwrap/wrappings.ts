@@ -25,7 +25,7 @@ export function findWrapping(start: Uint8Array): Wrapping | undefined {
 }
 
 /** A command line that unpacks `path`; for standard input, `-`, one that unpacks it on its way to perfconv. */
-export function unpackCommand(wrapping: Wrapping, path: string): string {
+function unpackCommand(wrapping: Wrapping, path: string): string {
   const command = KINDS.find((kind) => kind.wrapping === wrapping)?.command ?? '';
   if (path === '-') return `${command.replace(/ -k$/, '')} | perfconv -`;
   return `${command} ${/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`}`;
