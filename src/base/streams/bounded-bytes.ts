@@ -1,4 +1,5 @@
 import { PerfconvError } from '../problems/errors.ts';
+import { allocated } from '../tables/growable.ts';
 import type { Compression } from './decompressor.ts';
 
 /** Collects the pieces of what is unpacked, up to a size. */
@@ -13,11 +14,12 @@ export class BoundedBytes {
     this.#maxSizeBytes = maxSizeBytes;
   }
 
+  /** @throws PerfconvError `damaged` if it is more than that size; `limit` if there is no memory for it */
   push(piece: Uint8Array): void {
     const sizeBytes = this.#sizeBytes + piece.length;
     if (sizeBytes > this.#maxSizeBytes) throw unpacksToMore(this.#name, this.#maxSizeBytes);
     if (sizeBytes > this.#bytes.length) {
-      const larger = new Uint8Array(Math.min(Math.max(2 * this.#bytes.length, sizeBytes), this.#maxSizeBytes));
+      const larger = allocated(Uint8Array, Math.min(Math.max(2 * this.#bytes.length, sizeBytes), this.#maxSizeBytes));
       larger.set(this.#bytes.subarray(0, this.#sizeBytes));
       this.#bytes = larger;
     }
@@ -25,6 +27,7 @@ export class BoundedBytes {
     this.#sizeBytes = sizeBytes;
   }
 
+  /** All pieces together; valid until the next one is pushed. */
   bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#sizeBytes);
   }

@@ -15,7 +15,7 @@ export function allocated<C extends Column>(type: ColumnType<C>, length: number)
   try {
     return new type(length);
   } catch (cause) {
-    throw new PerfconvError('limit', `there is not enough memory for a table of ${length * type.BYTES_PER_ELEMENT} bytes`, {}, { cause });
+    throw new PerfconvError('limit', `there is not enough memory for ${length * type.BYTES_PER_ELEMENT} bytes`, {}, { cause });
   }
 }
 
