@@ -14,6 +14,7 @@ const COLORS: GraphColors = {
   match: { fill: '#match', text: '#matched' },
   fill: () => '#fill',
   category: () => '#category',
+  change: () => '#change',
 };
 
 /** Each character is ten pixels wide. */

@@ -24,6 +24,7 @@ const ALL: View = {
   focused: 2,
   zoom: [4, 71, 0],
   zoomRest: 12,
+  compared: -1,
 };
 
 test('what is shown first has an empty address', () => {
@@ -49,6 +50,7 @@ test.each([
   'function=99',
   'rest=-1',
   'rest=x',
+  'base=0',
   'direction=toString',
 ])('what makes no sense is as at first: %s', (text) => expect(parseView(text, FIRST, recording)).toEqual(FIRST));
 

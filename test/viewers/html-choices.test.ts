@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { BROWSER_NAMES, hasNoBrowser } from '../support/browsers/browser-page.ts';
 import { openProfilePage } from '../support/browsers/profile-page.ts';
 import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { mergeProfiles } from '../support/merge-profiles.ts';
 
 /** A thread of its own for each sample, all of one process; the first ones are the heaviest. */
 const THREADS = buildProfile(Array.from({ length: 500 }, (_, nth) => ({ timeNs: nth, pid: 1, tid: nth + 1, period: 1000 - nth, stack: ['main'] })));
@@ -110,6 +111,41 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
         expect(await page.evaluate<number>(hidden)).toBeLessThanOrEqual(0);
       }
     });
+  });
+  it('compares a recording with another one, the largest changes first', async () => {
+    const [base, other] = [
+      { main: 20, sort: 60, write: 20 },
+      { main: 20, sort: 20, hash: 60 },
+    ].map((self) =>
+      buildProfile(
+        Object.entries(self).map(([name, period], timeNs) => ({ timeNs, period: period * 1000, stack: name === 'main' ? ['main'] : ['main', name] })),
+      ),
+    );
+    const merged = mergeProfiles([
+      { profile: base, label: 'old.data' },
+      { profile: other, label: 'new.data' },
+    ]);
+    await openProfilePage(browser, merged, async ({ page, rows, settled, texts }) => {
+      const headings = (): Promise<string[]> => page.locator('#table th:visible').allTextContents();
+      expect(await headings()).not.toContain('Change');
+      await page.selectOption('#compared', { label: 'old.data' });
+      await settled();
+      expect((await texts('#path button'))[0]).toBe('new.data');
+      expect(await headings()).toEqual(['Self', 'Self %', 'Change', 'Total', 'Total %', 'Function', 'Binary']);
+      expect((await rows()).map((row) => `${row[5]} ${row[2]}`)).toEqual(['hash +60.00', 'sort -40.00', 'write -20.00', 'main 0']);
+      expect(await texts('#legend li')).toEqual(['Larger share than in old.data', 'The same', 'Smaller']);
+      await page.locator('#table td button', { hasText: 'write' }).click();
+      expect(await texts('#neighbors p')).toEqual([
+        ...['/bin/app', 'self 0 (0%) · 20.0% in old.data (-20.00 points)', 'total 0 (0%) · 20.0% in old.data (-20.00 points)'],
+        'None of the samples shown has it.',
+      ]);
+      await page.selectOption('#scope', { index: 0 });
+      await settled();
+      expect(await page.inputValue('#compared')).toBe('-1');
+      expect(await headings()).not.toContain('Change');
+      expect((await rows()).map((row) => row[4])).toEqual(['sort', 'hash', 'main', 'write']);
+    });
+    await openProfilePage(browser, STACKS, async ({ page }) => expect(await page.locator('#compared').isVisible()).toBe(false));
   });
   it('goes back and forth, and shows by its address what was shown', async () => {
     await openProfilePage(browser, STACKS, async ({ clickBox, page, rows, settled, texts }) => {

@@ -19,6 +19,8 @@ export interface View extends Selection {
   readonly chosen: number;
   /** Index of the function that the graph shows alone; −1 for none. */
   readonly focused: number;
+  /** Index of the recording that what is shown is compared with; −1 for none. */
+  readonly compared: number;
   /** The codes of the boxes from the outermost one to the zoomed one; empty for the root. */
   readonly zoom: readonly number[];
   /** If only the smaller children of that box are zoomed: index of the first of them among its children; else −1. */
@@ -37,6 +39,7 @@ export function viewText(view: View, from: View): string {
   for (const key of ['weight', 'grouping', 'direction', 'panes', 'search'] as const) if (view[key] !== from[key]) text.set(key, view[key]);
   if (view.chosen >= 0) text.set('function', String(view.chosen));
   if (view.focused >= 0) text.set('focus', String(view.focused));
+  if (view.compared >= 0) text.set('base', String(view.compared));
   if (zoom.length > MAX_ZOOM) return text.toString();
   if (zoom.length > 0) text.set('zoom', zoom.map((code) => code.toString(36)).join('.'));
   if (view.zoomRest >= 0) text.set('rest', String(view.zoomRest));
@@ -61,6 +64,7 @@ export function parseView(fragment: string, from: View, { events, functions, inp
     search: text.get('search') ?? from.search,
     chosen: indexAt(text.get('function'), functions.length),
     focused: indexAt(text.get('focus'), functions.length),
+    compared: indexAt(text.get('base'), inputs.length),
     zoom: codes.map((code) => Number.parseInt(code, 36)),
     // How many children there are is only known of the graph.
     zoomRest: indexAt(text.get('rest'), Number.POSITIVE_INFINITY),

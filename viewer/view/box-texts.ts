@@ -1,4 +1,5 @@
 import { CATEGORIES, categoryOf } from '../model/categories.ts';
+import { pointsText } from '../model/comparison.ts';
 import { functionOf, isInlined, type Recording, ROOT } from '../model/recording.ts';
 import { isRest } from '../model/rest-graph.ts';
 import { processLabel, type Scope, threadLabel } from '../model/selection.ts';
@@ -28,9 +29,16 @@ export interface BoxTexts {
 
 /** What is known about a box. */
 export function boxTexts(state: State, node: number): BoxTexts {
-  if (node === ROOT) return { name: boxName(state, node), place: '', numbers: state.shareText(state.graph.weight(ROOT)) };
+  if (node === ROOT) return { name: boxName(state, node), place: '', numbers: rootNumbers(state) };
   const numbers = numbersOf(state, node);
   return isRest(node) ? { name: restName(state, node), place: '', numbers } : { ...functionTexts(state, node), numbers };
+}
+
+/** `768 ms (100%) · 570 ms in old.data` */
+function rootNumbers(state: State): string {
+  const { compared, comparison, graph, recording } = state;
+  const own = state.shareText(graph.weight(ROOT));
+  return comparison === undefined ? own : `${own} · ${state.namedWeightText(comparison.weight(ROOT))} in ${recording.inputs[compared]}`;
 }
 
 /** `12 functions too small to be drawn`; of the zoomed box, which is there to draw them, `12 smaller functions`. */
@@ -51,10 +59,18 @@ function numbersOf(state: State, node: number): string {
   const { graph } = state;
   const share = state.shareText(graph.weight(node));
   const self = graph.self(node);
-  const parts = self === undefined ? [share] : [`total ${share}`, `self ${state.shareText(self)}`];
+  const parts = [self === undefined ? share : `total ${share}`];
+  if (state.comparison !== undefined) parts.push(baseText(state, graph.weight(node), state.comparison.weight(node)));
+  if (self !== undefined) parts.push(`self ${state.shareText(self)}`);
   const above = boxAbove(state, node);
   if (above !== ROOT) parts.push(`${percentText(graph.weight(node), graph.weight(above))} of the box above`);
   return parts.join(' · ');
+}
+
+/** The share in the base, and how it has changed: `10.2% in old.data (+2.10 points)`. @param base the weight there */
+export function baseText({ compared, comparison, recording, whole }: State, weight: number, base: number): string {
+  const baseWhole = comparison?.whole ?? 0;
+  return `${percentText(base, baseWhole)} in ${recording.inputs[compared]} (${pointsText(weight, whole, base, baseWhole)} points)`;
 }
 
 /** The box that a box is drawn below: where a rest is zoomed, its children have taken the place of all children of its parent. */

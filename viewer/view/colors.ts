@@ -25,6 +25,11 @@ const PALETTES: Readonly<Record<Category, Palette>> = {
 /** How much lighter a function may be than others of its kind, so that neighbors can be told apart. */
 const SHADES = 9;
 
+/** Red for what has grown and blue for what has shrunk, which also those can tell apart who do not see green. */
+const INCREASE_HUE = 8;
+const DECREASE_HUE = 214;
+const CHANGE_STEPS = 6;
+
 /** The colors of functions. The same function always has the same one. */
 export class Colors implements GraphColors {
   readonly #isDark = matchMedia('screen and (prefers-color-scheme: dark)');
@@ -69,6 +74,13 @@ export class Colors implements GraphColors {
       fills.set(one, fill);
     }
     return fill;
+  }
+
+  change(relative: number): string {
+    const hue = relative < 0 ? DECREASE_HUE : INCREASE_HUE;
+    // In steps, so that about the same is gray; even a small one can be seen.
+    const step = (Math.round(Math.abs(relative) * CHANGE_STEPS) / CHANGE_STEPS) ** 0.7;
+    return this.#isDark.matches ? hexOf(hue, 6 + 59 * step, 28 + 10 * step) : hexOf(hue, 6 + 84 * step, 89 - 21 * step);
   }
 
   category(category: Category): string {

@@ -1,4 +1,5 @@
-import { CATEGORIES, categoryWeights } from '../model/categories.ts';
+import { inputsWith } from '../model/comparison.ts';
+import { closed } from '../model/direction.ts';
 import { recordingFacts } from '../model/facts.ts';
 import { GROUPINGS } from '../model/grouping.ts';
 import { ROOT } from '../model/recording.ts';
@@ -6,6 +7,7 @@ import { percentText } from '../model/units.ts';
 import { DIRECTIONS, PANES } from '../model/view.ts';
 import type { Colors } from './colors.ts';
 import { byId, element, oncePerFrame } from './dom.ts';
+import { legendOf } from './legend.ts';
 import { ScopeList } from './scope-list.ts';
 import type { State } from './state.ts';
 
@@ -19,6 +21,7 @@ export class Controls {
   readonly #scopes: ScopeList;
   readonly #weight = byId<HTMLSelectElement>('weight');
   readonly #grouping = byId<HTMLSelectElement>('grouping');
+  readonly #compared = byId<HTMLSelectElement>('compared');
   readonly #search = byId<HTMLInputElement>('search');
 
   constructor(state: State, colors: Colors) {
@@ -34,6 +37,9 @@ export class Controls {
     this.#weight.addEventListener('change', () => state.select({ weight: this.#weight.value === 'samples' ? 'samples' : 'period' }));
     if (recording.inputs.length < 2) this.#grouping.querySelector('[value=input]')?.remove();
     this.#grouping.addEventListener('change', () => state.group(GROUPINGS.find((one) => one === this.#grouping.value) ?? 'none'));
+    this.#compared.append(...recording.inputs.map((name, index) => new Option(closed(name.slice(0, MAX_LABEL)), String(index))));
+    this.#compared.parentElement!.hidden = recording.inputs.length < 2;
+    this.#compared.addEventListener('change', () => state.compare(Number(this.#compared.value)));
     onChoice('direction', (value) => state.turn(DIRECTIONS.find((one) => one === value) ?? 'calls'));
     onChoice('panes', (value) => state.show(PANES.find((one) => one === value) ?? 'both'));
     const search = oncePerFrame(() => state.search(this.#search.value));
@@ -55,9 +61,10 @@ export class Controls {
 
   /** What one chooses may also come from the page's address. */
   #follow(): void {
-    const { direction, grouping, panes, searched, selection } = this.#state;
+    const { compared, direction, grouping, panes, searched, selection } = this.#state;
     this.#event.value = String(selection.event);
     this.#grouping.value = grouping;
+    this.#compared.value = String(compared);
     if (this.#search.value !== searched) this.#search.value = searched;
     for (const value of [direction, panes]) document.querySelector<HTMLInputElement>(`input[value=${value}]`)!.checked = true;
     document.querySelector('main')!.className = panes;
@@ -71,6 +78,8 @@ export class Controls {
     this.#weight.replaceChildren(...(event.period > 0 ? [period] : []), new Option('Samples', 'samples'));
     this.#weight.value = selection.weight;
     this.#scopes.render();
+    const comparable = inputsWith(recording, selection.event);
+    for (const option of this.#compared.options) option.disabled = option.value !== '-1' && !comparable.includes(Number(option.value));
     byId('name').textContent = recording.name;
     byId('name').title = recording.name;
     const summary = recordingFacts(recording, selection.event);
@@ -81,16 +90,12 @@ export class Controls {
   }
 
   #showLegend(): void {
-    const { recording, self, whole } = this.#state;
-    const weights = categoryWeights(recording, self);
-    const entries = CATEGORIES.flatMap(({ id, label }) => {
-      const weight = weights.get(id);
-      if (weight === undefined) return [];
+    const entries = legendOf(this.#state, this.#colors).map(({ color, label, share, title }) => {
       const swatch = element('i', '');
-      swatch.style.background = this.#colors.category(id);
-      const entry = element('li', '', swatch, `${label} `, element('b', '', percentText(weight, whole)));
-      entry.title = id === 'mark' ? 'Share of the samples whose stacks are incomplete' : 'Share of the samples that were in such code';
-      return [entry];
+      swatch.style.background = color;
+      const entry = element('li', '', swatch, label, ...(share === '' ? [] : [' ', element('b', '', share)]));
+      entry.title = title;
+      return entry;
     });
     byId('legend').replaceChildren(...entries);
   }

@@ -29,6 +29,8 @@ export interface GraphColors {
   readonly match: { readonly fill: string; readonly text: string };
   /** Of a function, called or inlined. */
   fill(one: CodeFunction, inlined: boolean): string;
+  /** Of a box whose share has changed, from −1 (gone) to 1 (new): blue over gray to red. */
+  change(relative: number): string;
   /** Of a category in the legend. */
   category(category: Category): string;
 }
@@ -44,19 +46,25 @@ export interface Look {
 }
 
 /** @param isAbove whether the box is a caller of the zoomed one */
-export function lookOf({ chosen, graph, matches, recording }: State, colors: GraphColors, node: number, isAbove: boolean): Look {
+export function lookOf(state: State, colors: GraphColors, node: number, isAbove: boolean): Look {
+  const { chosen, graph, matches } = state;
   const isPlain = node === ROOT || isRest(node);
-  const code = isPlain ? 0 : graph.code(node);
-  const index = functionOf(code);
+  const index = isPlain ? -1 : functionOf(graph.code(node));
   const isMatch = !isPlain && matches?.[index] === 1;
   const isFaint = isAbove || (matches !== undefined && !isMatch && node !== ROOT);
   return {
-    fill: isPlain ? colors.plain : isMatch ? colors.match.fill : colors.fill(recording.functions[index], isInlined(code)),
+    fill: isPlain ? colors.plain : isMatch ? colors.match.fill : fillOf(state, colors, node),
     fillOpacity: isFaint || node === REST ? FAINT : 1,
     ink: isMatch ? colors.match.text : colors.text,
     inkOpacity: isAbove ? 0.75 : 1,
     isChosen: !isPlain && index === chosen,
   };
+}
+
+function fillOf(state: State, colors: GraphColors, node: number): string {
+  if (state.comparison !== undefined) return colors.change(state.changeOf(node));
+  const code = state.graph.code(node);
+  return colors.fill(state.recording.functions[functionOf(code)], isInlined(code));
 }
 
 /** How wide a box is drawn that has so much room: with a gap to the next one if it is wide enough for that. */

@@ -1,15 +1,14 @@
-import { CallGraph } from '../model/call-graph.ts';
-import { CallTree } from '../model/call-tree.ts';
-import { CalleeGraph } from '../model/callee-graph.ts';
-import { CallerGraph } from '../model/caller-graph.ts';
+import type { CallTree } from '../model/call-tree.ts';
+import { Comparison, canCompare, inputsWith, isComparable, relativeChange } from '../model/comparison.ts';
 import type { ShownStacks } from '../model/folded.ts';
-import { type FunctionWeights, functionWeights, outermostNodes } from '../model/function-weights.ts';
-import { type Graph, pathTo } from '../model/graph.ts';
+import type { FunctionWeights } from '../model/function-weights.ts';
+import { pathTo } from '../model/graph.ts';
 import { defaultGrouping, type Grouping, groupStacks } from '../model/grouping.ts';
 import { type Recording, ROOT } from '../model/recording.ts';
 import { RestGraph } from '../model/rest-graph.ts';
 import { matchedWeight, matchFunctions } from '../model/search.ts';
-import { isSameScope, type Selection, selfWeights, totalWeights, withWeight } from '../model/selection.ts';
+import { graphOf, type SelectedSamples, selectSamples } from '../model/selected-samples.ts';
+import { isSameScope, type Scope, type Selection, withWeight } from '../model/selection.ts';
 import { namedWeightText, percentText, type WeightUnit, weightText } from '../model/units.ts';
 import type { Direction, Panes, View } from '../model/view.ts';
 
@@ -35,12 +34,16 @@ export class State {
   tree: CallTree;
   graph: RestGraph;
   functions: FunctionWeights;
+  /** Index of the recording that what is shown is compared with; −1 for none. */
+  compared = -1;
+  comparison: Comparison | undefined;
   /** What is searched for, as it was typed. */
   searched = '';
   /** By function: 1 if it matches; undefined if nothing is searched for. */
   matches: Uint8Array | undefined;
   /** What was asked for, even if the event shown has no periods. */
   #wanted: Selection;
+  #base: SelectedSamples | undefined;
   /** Without groups. */
   readonly #ungrouped: Recording;
   readonly #watchers: ((change: Change) => void)[] = [];
@@ -51,10 +54,11 @@ export class State {
     this.recording = groupStacks(recording, this.grouping);
     this.#wanted = { event: recording.event, scope: { of: 'all' }, weight: recording.weight };
     this.selection = withWeight(recording, this.#wanted);
-    this.self = selfWeights(this.recording, this.selection);
-    this.tree = new CallTree(this.recording, totalWeights(this.recording, this.self));
-    this.graph = new RestGraph(new CallGraph(this.tree, this.self));
-    this.functions = functionWeights(this.tree, this.self);
+    const { functions, self, tree } = selectSamples(this.recording, this.selection);
+    this.self = self;
+    this.tree = tree;
+    this.functions = functions;
+    this.graph = new RestGraph(graphOf(this, this.direction, this.focused));
   }
 
   watch(watcher: (change: Change) => void): void {
@@ -63,10 +67,7 @@ export class State {
 
   select(selection: Partial<Selection>): void {
     this.#wanted = { ...this.#wanted, ...selection };
-    this.selection = withWeight(this.recording, this.#wanted);
-    this.self = selfWeights(this.recording, this.selection);
-    this.tree = new CallTree(this.recording, totalWeights(this.recording, this.self));
-    this.functions = functionWeights(this.tree, this.self);
+    this.#addUp();
     this.#makeGraph('samples');
   }
 
@@ -79,6 +80,19 @@ export class State {
     if (this.chosen >= this.#ungrouped.functions.length) this.chosen = -1;
     if (this.focused >= this.#ungrouped.functions.length) this.focused = -1;
     this.select(selection);
+  }
+
+  /**
+   * Compares the samples that are shown with another recording. Those of another one are shown if these are not all of one.
+   * @param base index of the recording; −1 for none
+   */
+  compare(base: number, wanted = this.selection.scope): void {
+    this.compared = base;
+    const others = inputsWith(this.recording, this.selection.event).filter((input) => input !== base);
+    const isOther = wanted.of === 'input' && others.includes(wanted.index);
+    const scope: Scope = base < 0 || isOther || others.length === 0 ? wanted : { of: 'input', index: others[others.length - 1] };
+    if (base < 0 || isComparable(this.grouping)) this.select({ scope });
+    else this.group('name', { scope });
   }
 
   turn(direction: Direction): void {
@@ -110,11 +124,11 @@ export class State {
 
   /** What is shown, to go back to it. */
   get view(): View {
-    const { chosen, direction, focused, graph, grouping, panes, searched, zoomed } = this;
+    const { chosen, compared, direction, focused, graph, grouping, panes, searched, zoomed } = this;
     const zoomRest = graph.restFrom(zoomed);
     const box = zoomRest < 0 ? zoomed : graph.parent(zoomed);
     const zoom = pathTo(graph, box, ROOT).map((node) => graph.code(node));
-    return { ...this.#wanted, grouping, direction, panes, search: searched, chosen, focused, zoom, zoomRest };
+    return { ...this.#wanted, grouping, direction, panes, search: searched, chosen, focused, compared, zoom, zoomRest };
   }
 
   /** The stacks that the graph shows. */
@@ -130,6 +144,7 @@ export class State {
     const selection: Selection = { event: view.event, scope: view.scope, weight: view.weight };
     if (view.grouping !== this.grouping) this.group(view.grouping, selection);
     else if (view.event !== event || view.weight !== weight || !isSameScope(view.scope, scope)) this.select(selection);
+    if (view.compared !== this.compared) this.compare(view.compared, view.scope);
     if (view.direction !== this.direction) this.turn(view.direction);
     const focused = view.focused < this.recording.functions.length ? view.focused : -1;
     if (focused !== this.focused) this.focus(focused);
@@ -161,6 +176,11 @@ export class State {
     return this.matches === undefined ? 0 : matchedWeight(this.recording, this.self, this.matches);
   }
 
+  /** How the share of a box has changed from the base, see {@link relativeChange}; 0 if nothing is compared. */
+  changeOf(node: number): number {
+    return this.comparison === undefined ? 0 : relativeChange(this.graph.weight(node), this.whole, this.comparison.weight(node), this.comparison.whole);
+  }
+
   get unit(): WeightUnit {
     return this.selection.weight === 'samples' ? 'samples' : this.recording.events[this.selection.event].unit;
   }
@@ -178,22 +198,22 @@ export class State {
     return `${this.namedWeightText(weight)} (${percentText(weight, this.whole)})`;
   }
 
+  /** Adds up the samples of the selection, and of what they are compared with. */
+  #addUp(): void {
+    this.selection = withWeight(this.recording, this.#wanted);
+    const { functions, self, tree } = selectSamples(this.recording, this.selection);
+    this.self = self;
+    this.tree = tree;
+    this.functions = functions;
+    if (!canCompare(this.recording, this.compared, this.selection, this.grouping)) this.compared = -1;
+    this.#base = this.compared < 0 ? undefined : selectSamples(this.recording, { ...this.selection, scope: { of: 'input', index: this.compared } });
+  }
+
   #makeGraph(change: Change): void {
-    this.graph = new RestGraph(this.focused < 0 ? this.#wholeGraph() : this.#focusedGraph(this.focused));
+    this.graph = new RestGraph(graphOf(this, this.direction, this.focused));
+    this.comparison = this.#base && new Comparison(this.graph, this.#base, graphOf(this.#base, this.direction, this.focused));
     this.zoomed = ROOT;
     this.#tell(change);
-  }
-
-  #wholeGraph(): Graph {
-    return this.direction === 'calls' ? new CallGraph(this.tree, this.self) : new CallerGraph(this.recording, this.self);
-  }
-
-  #focusedGraph(index: number): Graph {
-    const { outermost } = outermostNodes(this.tree, index);
-    if (this.direction === 'calls') return new CalleeGraph(this.tree, this.self, outermost, 2 * index);
-    const weights = new Float64Array(this.self.length);
-    for (const node of outermost) weights[node] = this.tree.total[node];
-    return new CallerGraph(this.recording, weights);
   }
 
   #tell(change: Change): void {

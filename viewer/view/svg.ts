@@ -1,9 +1,10 @@
-import { CATEGORIES, categoryWeights } from '../model/categories.ts';
 import { isRightToLeft } from '../model/direction.ts';
 import { filterFact } from '../model/facts.ts';
 import { layOut, nodeOf, type Row } from '../model/layout.ts';
+import { ROOT } from '../model/recording.ts';
 import { percentText } from '../model/units.ts';
-import { boxTexts } from './box-texts.ts';
+import { boxName, boxTexts } from './box-texts.ts';
+import { legendOf } from './legend.ts';
 import { boxText, drawnWidth, FONT_FAMILY, FONT_PX, type GraphColors, lookOf, PADDING, ROW_HEIGHT, SMALLEST_PX } from './look.ts';
 import type { State } from './state.ts';
 
@@ -47,25 +48,23 @@ export function* svgText(state: State, colors: GraphColors, width: number, measu
 
 /** What is shown: `cpu-clock: 153 ms`, `part of the recording (pid 12)`, `callers below`, `“sort”: 12.3% match`. */
 function factsOf(state: State): string {
-  const { direction, matched, matches, recording, searched, selection, unit, whole } = state;
+  const { compared, comparison, direction, matched, matches, recording, searched, selection, unit, whole } = state;
   const facts = [
     `${recording.events[selection.event].name.slice(0, MAX_FACT)}: ${unit === 'samples' ? state.namedWeightText(whole) : state.weightText(whole)}`,
   ];
   if (recording.filter !== '') facts.push(filterFact(recording.filter.slice(0, MAX_FACT), recording.inputs.length));
+  if (comparison !== undefined) facts.push(`${boxName(state, ROOT).slice(0, MAX_FACT)} compared with ${recording.inputs[compared].slice(0, MAX_FACT)}`);
   if (direction === 'callers') facts.push('callers below');
   if (matches !== undefined) facts.push(`\u201c${searched.trim().slice(0, MAX_FACT)}\u201d: ${percentText(matched, whole)} match`);
   return facts.join(' \u00b7 ');
 }
 
 function* legend(state: State, colors: GraphColors, measure: (text: string) => number): Generator<string> {
-  const weights = categoryWeights(state.recording, state.self);
   let x = MARGIN;
-  for (const { id, label } of CATEGORIES) {
-    const weight = weights.get(id);
-    if (weight === undefined) continue;
-    const text = `${label} ${percentText(weight, state.whole)}`;
-    yield `<rect x="${x}" y="${LEGEND_Y - SWATCH + 1}" width="${SWATCH}" height="${SWATCH}" rx="2" fill="${colors.category(id)}"/>`;
-    yield `<text x="${x + SWATCH + 5}" y="${LEGEND_Y}">${text}</text>\n`;
+  for (const { color, label, share } of legendOf(state, colors)) {
+    const text = `${label.slice(0, MAX_FACT)} ${share}`.trimEnd();
+    yield `<rect x="${x}" y="${LEGEND_Y - SWATCH + 1}" width="${SWATCH}" height="${SWATCH}" rx="2" fill="${color}"/>`;
+    yield `<text x="${x + SWATCH + 5}" y="${LEGEND_Y}">${escaped(text)}</text>\n`;
     x += Math.ceil(SWATCH + 5 + measure(text) + 16);
   }
 }

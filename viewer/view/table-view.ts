@@ -1,4 +1,5 @@
 import { categoryOf } from '../model/categories.ts';
+import { change, pointsText } from '../model/comparison.ts';
 import { percentText } from '../model/units.ts';
 import type { Colors } from './colors.ts';
 import { button, byId, element, named } from './dom.ts';
@@ -8,6 +9,8 @@ import type { State } from './state.ts';
 const COLUMNS = [
   { id: 'self', label: 'Self', className: 'number' },
   { id: 'selfShare', label: 'Self %', className: 'number percent' },
+  // Only where something is compared.
+  { id: 'change', label: 'Change', className: 'number' },
   { id: 'total', label: 'Total', className: 'number' },
   { id: 'totalShare', label: 'Total %', className: 'number percent' },
   { id: 'function', label: 'Function', className: 'function' },
@@ -56,14 +59,27 @@ export class TableView {
 
   /** Finds the rows anew. */
   update(): void {
-    const { functions: weights, matches, recording } = this.#state;
+    const { comparison, functions: weights, matches, recording } = this.#state;
+    this.#followComparison();
     this.#order = [];
     for (let index = 0; index < weights.total.length; index++) {
       if (recording.functions[index].kind === 'group') continue;
-      if (weights.total[index] > 0 && (matches === undefined || matches[index] === 1)) this.#order.push(index);
+      const isThere = weights.total[index] > 0 || (comparison !== undefined && comparison.functions.total[index] > 0);
+      if (isThere && (matches === undefined || matches[index] === 1)) this.#order.push(index);
     }
     this.#limit = FIRST_ROWS;
     this.#sort();
+  }
+
+  /** Has a column of changes as long as something is compared. The largest ones are first then, whether shares have grown or shrunk. */
+  #followComparison(): void {
+    const { compared, comparison, recording } = this.#state;
+    const header = this.#headers.get('change')!;
+    header.title = comparison === undefined ? '' : `Self % minus that in ${recording.inputs[compared]}, in percentage points`;
+    if (header.hidden === (comparison === undefined)) return;
+    header.hidden = comparison === undefined;
+    this.#sortedBy = comparison === undefined ? 'self' : 'change';
+    this.#isAscending = false;
   }
 
   #headerRow(): HTMLTableRowElement {
@@ -75,6 +91,7 @@ export class TableView {
         button(label, `Sort by ${label}`, () => this.#sortBy(id)),
       );
       header.scope = 'col';
+      header.hidden = id === 'change';
       this.#headers.set(id, header);
       row.append(header);
     }
@@ -88,14 +105,17 @@ export class TableView {
   }
 
   #sort(): void {
-    const { functions: weights, recording } = this.#state;
+    const { comparison, functions: weights, recording, whole } = this.#state;
     const { functions } = recording;
     const compareTexts = (column: 'name' | 'binary') => (a: number, b: number) =>
       functions[a][column] < functions[b][column] ? -1 : functions[a][column] > functions[b][column] ? 1 : 0;
     const compareWeights = (column: 'self' | 'total') => (a: number, b: number) => weights[column][a] - weights[column][b];
+    const changeOf = (index: number): number =>
+      comparison === undefined ? 0 : change(weights.self[index], whole, comparison.functions.self[index], comparison.whole);
     const compare = {
       self: compareWeights('self'),
       selfShare: compareWeights('self'),
+      change: (a: number, b: number): number => Math.abs(changeOf(a)) - Math.abs(changeOf(b)),
       total: compareWeights('total'),
       totalShare: compareWeights('total'),
       function: compareTexts('name'),
@@ -123,7 +143,7 @@ export class TableView {
   }
 
   #row(index: number): HTMLTableRowElement {
-    const { chosen, functions: weights, recording, whole } = this.#state;
+    const { chosen, comparison, functions: weights, recording, whole } = this.#state;
     const one = recording.functions[index];
     const swatch = element('i', '');
     swatch.style.background = this.#colors.category(categoryOf(one, false));
@@ -136,6 +156,9 @@ export class TableView {
       '',
       element('td', 'number', this.#state.weightText(weights.self[index])),
       element('td', 'number percent', percentText(weights.self[index], whole)),
+      ...(comparison === undefined
+        ? []
+        : [element('td', 'number', pointsText(weights.self[index], whole, comparison.functions.self[index], comparison.whole))]),
       element('td', 'number', this.#state.weightText(weights.total[index])),
       element('td', 'number percent', percentText(weights.total[index], whole)),
       element('td', 'function', name),

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Profile } from '../../src/profile/profile.ts';
+import { change, inputsWith, pointsText, relativeChange } from '../../viewer/model/comparison.ts';
+import { pathTo } from '../../viewer/model/graph.ts';
+import { ROOT } from '../../viewer/model/recording.ts';
+import { boxTexts } from '../../viewer/view/box-texts.ts';
+import { legendOf } from '../../viewer/view/legend.ts';
+import { lookOf } from '../../viewer/view/look.ts';
+import { State } from '../../viewer/view/state.ts';
+import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { pageRecording } from '../support/builders/profiles/page-recording.ts';
+import { randomProfile } from '../support/builders/profiles/random-profile.ts';
+import { mergeProfiles } from '../support/merge-profiles.ts';
+import { runs } from '../support/thoroughness.ts';
+
+const profileOf = (stacks: Readonly<Record<string, number>>, event = 'cpu-clock'): Profile =>
+  buildProfile(Object.entries(stacks).map(([stack, period], timeNs) => ({ timeNs, period, event, stack: stack.split(';') })));
+
+async function stateOf(...profiles: readonly Profile[]): Promise<State> {
+  const labels = ['old.data', 'new.data', 'events.data'];
+  return new State(await pageRecording(mergeProfiles(profiles.map((profile, nth) => ({ profile, label: labels[nth] })))));
+}
+
+/** In the new recording, twice as much is recorded; sort has a larger share, parse a smaller one, write is gone, and hash is new. */
+const OLD = profileOf({ 'main;sort': 20, 'main;parse': 60, 'main;write': 20 });
+const NEW = profileOf({ 'main;sort': 120, 'main;parse': 60, 'main;hash': 20 });
+
+function nodeOf({ graph, recording }: State, ...names: readonly string[]): number {
+  return names.reduce((node, name) => graph.children(node).find((child) => recording.functions[graph.code(child) >>> 1].name === name)!, ROOT);
+}
+
+describe('a recording that is compared with another one', () => {
+  test('is shown with the change of each share', async () => {
+    const state = await stateOf(OLD, NEW);
+    expect(state.comparison).toBeUndefined();
+    state.compare(0);
+    expect(state.selection.scope).toEqual({ of: 'input', index: 1 });
+    expect(boxTexts(state, ROOT).numbers).toBe('200 ns (100%) · 100 ns in old.data');
+    expect(boxTexts(state, nodeOf(state, 'main', 'sort')).numbers).toBe(
+      'total 120 ns (60.0%) · 20.0% in old.data (+40.00 points) · self 120 ns (60.0%) · 60.0% of the box above',
+    );
+    expect(boxTexts(state, nodeOf(state, 'main', 'parse')).numbers).toContain('60.0% in old.data (-30.00 points)');
+    expect(boxTexts(state, nodeOf(state, 'main', 'hash')).numbers).toContain('0% in old.data (+10.00 points)');
+    expect(boxTexts(state, state.graph.rest(nodeOf(state, 'main'), 1)).numbers).toContain('60.0% in old.data (-20.00 points)');
+    expect(['main', 'main;sort', 'main;parse', 'main;hash'].map((path) => state.changeOf(nodeOf(state, ...path.split(';'))))).toEqual([0, 2 / 3, -0.5, 1]);
+  });
+
+  test('has colors for changes, and a legend of them', async () => {
+    const state = await stateOf(OLD, NEW);
+    const colors = {
+      ...{ text: '', page: '', outline: '', plain: 'plain', match: { fill: 'match', text: '' } },
+      ...{ fill: () => 'kind', category: () => 'kind', change: (relative: number) => relative.toFixed(2) },
+    };
+    expect(legendOf(state, colors).map(({ label, share }) => `${label} ${share}`)).toEqual(['User code 100%']);
+    state.compare(0);
+    expect(legendOf(state, colors).map(({ color, label, share }) => `${color} ${label}${share}`)).toEqual([
+      '0.50 Larger share than in old.data',
+      '0.00 The same',
+      '-0.50 Smaller',
+    ]);
+    const fillOf = (...path: readonly string[]): string => lookOf(state, colors, nodeOf(state, ...path), false).fill;
+    expect([fillOf(), fillOf('main'), fillOf('main', 'sort')]).toEqual(['plain', '0.00', '0.67']);
+    state.search('sort');
+    expect(fillOf('main', 'sort')).toBe('match');
+  });
+
+  test('is compared in both directions, and with one function alone', async () => {
+    const state = await stateOf(OLD, NEW);
+    state.compare(0);
+    state.turn('callers');
+    expect(state.changeOf(nodeOf(state, 'sort', 'main'))).toBeCloseTo(2 / 3);
+    state.focus(state.recording.functions.findIndex(({ name }) => name === 'parse'));
+    expect(state.changeOf(nodeOf(state, 'parse'))).toBeCloseTo(-0.5);
+    expect(boxTexts(state, ROOT).numbers).toBe('60 ns (30.0%) · 60 ns in old.data');
+    state.focus(state.recording.functions.findIndex(({ name }) => name === 'hash'));
+    expect(state.changeOf(nodeOf(state, 'hash', 'main'))).toBe(1);
+  });
+
+  test('is no longer compared when something else than one recording is shown', async () => {
+    const state = await stateOf(OLD, NEW);
+    for (const leave of [
+      () => state.select({ scope: { of: 'all' } }),
+      () => state.select({ scope: { of: 'process', index: 1 } }),
+      () => state.select({ scope: { of: 'input', index: 0 } }),
+      () => state.group('process'),
+      () => state.compare(-1),
+    ]) {
+      state.compare(0);
+      expect(state.comparison).toBeDefined();
+      leave();
+      expect([state.comparison, state.compared]).toEqual([undefined, -1]);
+    }
+    state.compare(1);
+    expect([state.selection.scope, state.grouping]).toEqual([{ of: 'input', index: 0 }, 'name']);
+  });
+
+  test('is shown without groups that only it has', async () => {
+    const state = await stateOf(OLD, NEW);
+    state.group('process');
+    state.compare(0);
+    expect([state.grouping, state.compared]).toEqual(['name', 0]);
+    expect(state.changeOf(nodeOf(state, 'app', 'main', 'sort'))).toBeCloseTo(2 / 3);
+  });
+
+  test('is only compared with recordings that have the event', async () => {
+    const state = await stateOf(OLD, NEW, profileOf({ main: 5 }, 'page-faults'));
+    expect(inputsWith(state.recording, state.selection.event)).toEqual([0, 1]);
+    state.compare(2);
+    expect([state.comparison, state.compared]).toEqual([undefined, -1]);
+    state.compare(0);
+    expect(state.selection.scope).toEqual({ of: 'input', index: 1 });
+    state.select({ event: state.recording.events.findIndex(({ name }) => name === 'page-faults') });
+    expect(state.compared).toBe(-1);
+  });
+
+  test('is in the address, so that the browser leads back to it', async () => {
+    const state = await stateOf(OLD, NEW);
+    state.compare(0);
+    const { view } = state;
+    expect(view).toMatchObject({ compared: 0, scope: { of: 'input', index: 1 } });
+    state.compare(-1);
+    state.select({ scope: { of: 'all' } });
+    const { view: all } = state;
+    state.restore(view);
+    expect(state.view).toEqual(view);
+    state.restore(all);
+    expect([state.view, state.comparison]).toEqual([all, undefined]);
+  });
+
+  test('has the weights in every box that the other recording has there when that is shown', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomProfile, randomProfile, fc.boolean(), async (base, profile, isTurned) => {
+        const state = await stateOf(base, profile);
+        if (inputsWith(state.recording, state.selection.event).length < 2) return;
+        state.group('none');
+        if (isTurned) state.turn('callers');
+        const codes = (node: number): string =>
+          pathTo(state.graph, node, ROOT)
+            .map((one) => state.graph.code(one))
+            .join();
+        const visit = (node: number, use: (node: number) => void): void => {
+          use(node);
+          for (const child of state.graph.children(node)) visit(child, use);
+        };
+        state.select({ scope: { of: 'input', index: 0 } });
+        const weights = new Map<string, number>();
+        visit(ROOT, (node) => weights.set(codes(node), state.graph.weight(node)));
+        state.select({ scope: { of: 'input', index: 1 } });
+        state.compare(0);
+        visit(ROOT, (node) => expect(state.comparison?.weight(node)).toBe(weights.get(codes(node)) ?? 0));
+      }),
+      { numRuns: runs(300, 30) },
+    );
+  });
+});
+
+test('changes of shares are signed, and relative to the larger share', () => {
+  expect([relativeChange(0, 10, 0, 0), relativeChange(5, 10, 5, 20), relativeChange(0, 10, 1, 2)]).toEqual([0, 0.5, -1]);
+  expect(change(1, 4, 1, 2)).toBe(-0.25);
+  expect([pointsText(1, 2, 2, 4), pointsText(1, 8, 0, 4), pointsText(0, 0, 1, 100_000)]).toEqual(['0', '+12.50', '-0.00']);
+});
