@@ -134,6 +134,9 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await headings()).toEqual(['Self', 'Self %', 'Change', 'Total', 'Total %', 'Function', 'Binary']);
       expect((await rows()).map((row) => `${row[5]} ${row[2]}`)).toEqual(['hash +60.00', 'sort -40.00', 'write -20.00', 'main 0']);
       expect(await texts('#legend li')).toEqual(['Larger share than in old.data', 'The same', 'Smaller']);
+      await page.setViewportSize({ width: 375, height: 800 });
+      expect(await headings()).toEqual(['Self', 'Self %', 'Change', 'Function']);
+      await page.setViewportSize({ width: 1600, height: 1200 });
       await page.locator('#table td button', { hasText: 'write' }).click();
       expect(await texts('#neighbors p')).toEqual([
         ...['/bin/app', 'self 0 (0%) · 20.0% in old.data (-20.00 points)', 'total 0 (0%) · 20.0% in old.data (-20.00 points)'],

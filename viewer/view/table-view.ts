@@ -76,6 +76,7 @@ export class TableView {
     const { compared, comparison, recording } = this.#state;
     const header = this.#headers.get('change')!;
     header.title = comparison === undefined ? '' : `Self % minus that in ${recording.inputs[compared]}, in percentage points`;
+    this.#table.classList.toggle('compared', comparison !== undefined);
     if (header.hidden === (comparison === undefined)) return;
     header.hidden = comparison === undefined;
     this.#sortedBy = comparison === undefined ? 'self' : 'change';
