@@ -22,6 +22,17 @@ test.each([
   await expect(decompressInEngine(compression, Buffer.from('not packed'), TEXT.length)).rejects.toMatchObject({ code: 'damaged' });
 });
 
+test('zlib is refused where the class is there, and refuses, as in the sandbox of Next.js', async () => {
+  const refuse = class {
+    constructor() {
+      throw new Error('not supported in the Edge Runtime');
+    }
+  };
+  vi.stubGlobal('DecompressionStream', refuse);
+  const message = "zlib is not unpacked here: this engine's DecompressionStream refuses";
+  await expect(decompressInEngine('zlib', deflateSync(TEXT), TEXT.length)).rejects.toMatchObject({ code: 'unsupported', message });
+});
+
 test('only zlib needs an engine with DecompressionStream', async () => {
   vi.stubGlobal('DecompressionStream', undefined);
   await expect(decompressInEngine('zlib', deflateSync(TEXT), TEXT.length)).rejects.toMatchObject({ code: 'unsupported' });

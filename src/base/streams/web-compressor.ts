@@ -4,7 +4,7 @@ import type { ByteSink } from './byte-sink.ts';
 /** The part of the web's streams that is used; browsers and Node declare their types in different places. */
 interface WebStreams {
   readonly CompressionStream?: new (
-    format: 'gzip' | 'deflate-raw',
+    format: Format,
   ) => {
     readonly writable: {
       getWriter(): { write(chunk: Uint8Array): Promise<void>; close(): Promise<void>; abort(): Promise<void> };
@@ -13,6 +13,9 @@ interface WebStreams {
   };
 }
 
+type Format = 'gzip' | 'deflate-raw';
+type EngineStream = InstanceType<NonNullable<WebStreams['CompressionStream']>>;
+
 interface CompressedReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>;
   cancel(reason: unknown): Promise<void>;
@@ -20,7 +23,7 @@ interface CompressedReader {
 
 /** Compresses what is written to it, by the engine's CompressionStream. */
 export class WebCompressor implements ByteSink {
-  readonly #writer: ReturnType<InstanceType<NonNullable<WebStreams['CompressionStream']>>['writable']['getWriter']>;
+  readonly #writer: ReturnType<EngineStream['writable']['getWriter']>;
   readonly #pumped: Promise<void>;
   #failure: unknown;
 
@@ -28,10 +31,8 @@ export class WebCompressor implements ByteSink {
    * @param remedy what to do about an engine that does not compress, as the end of a sentence; may be empty
    * @throws PerfconvError `unsupported` if the engine has none
    */
-  constructor(target: ByteSink, format: 'gzip' | 'deflate-raw', remedy = '') {
-    const { CompressionStream } = globalThis as WebStreams;
-    if (CompressionStream === undefined) throw new PerfconvError('unsupported', `this engine does not compress (it has no CompressionStream)${remedy}`);
-    const { readable, writable } = new CompressionStream(format);
+  constructor(target: ByteSink, format: Format, remedy = '') {
+    const { readable, writable } = engineStream(format, remedy);
     this.#writer = writable.getWriter();
     this.#pumped = this.#pump(readable.getReader(), target);
   }
@@ -72,5 +73,16 @@ export class WebCompressor implements ByteSink {
       // Otherwise, a write would wait for ever for somebody to read on.
       await reader.cancel(error).catch(() => {});
     }
+  }
+}
+
+/** @throws PerfconvError `unsupported` if there is none, or only one that refuses: the sandbox of Next.js for its edge runtime has such a class */
+function engineStream(format: Format, remedy: string): EngineStream {
+  const { CompressionStream } = globalThis as WebStreams;
+  if (CompressionStream === undefined) throw new PerfconvError('unsupported', `this engine does not compress (it has no CompressionStream)${remedy}`);
+  try {
+    return new CompressionStream(format);
+  } catch (cause) {
+    throw new PerfconvError('unsupported', `this engine does not compress (its CompressionStream refuses)${remedy}`, {}, { cause });
   }
 }

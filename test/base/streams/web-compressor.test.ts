@@ -1,5 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { PerfconvError } from '../../../src/base/problems/errors.ts';
 import { BufferSink, type ByteSink } from '../../../src/base/streams/byte-sink.ts';
 import { WebCompressor } from '../../../src/base/streams/web-compressor.ts';
 
@@ -31,6 +32,25 @@ async function compress(target: ByteSink): Promise<void> {
     throw error;
   }
 }
+
+describe('an engine that does not compress', () => {
+  const refuse = class {
+    constructor() {
+      throw new Error('not supported in the Edge Runtime');
+    }
+  };
+  test.each([
+    [undefined, 'this engine does not compress (it has no CompressionStream): give gzip: false'],
+    [refuse, 'this engine does not compress (its CompressionStream refuses): give gzip: false'],
+  ])('is told from a fault: %s', (stub, message) => {
+    vi.stubGlobal('CompressionStream', stub);
+    try {
+      expect(() => new WebCompressor(new BufferSink(), 'gzip', ': give gzip: false')).toThrow(new PerfconvError('unsupported', message));
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+});
 
 describe('what is compressed by the engine', () => {
   test('is written as a whole, though the buffer is reused', async () => {
