@@ -1,26 +1,24 @@
-import { checkOptions, demand } from '../base/problems/check-options.ts';
+import { checkOptions } from '../base/problems/check-options.ts';
 import { PerfconvError } from '../base/problems/errors.ts';
 import { LIBRARY_OPTIONS } from '../base/problems/option-words.ts';
 import { type BlobLike, isBlob } from '../base/streams/blob-source.ts';
 import { cancellable } from '../base/streams/cancellation.ts';
 import type { NamedFile } from '../base/streams/named-file.ts';
 import { cancellableFiles } from '../symbolizer/inputs/cancellable-files.ts';
-import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
+import { Symbolizer } from '../symbolizer/symbolizer.ts';
 import { BytesInput } from './bytes-input.ts';
 import { DecodedRecordings } from './decoded-recordings.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from './open-options.ts';
 import { firstSymbolOption, type ReadingOptions, symbolizerOptions } from './options.ts';
+import { checkSymbolFiles, type OwnSymbolFiles } from './own-symbol-files.ts';
 import type { Platform, RepeatableInput } from './platform.ts';
 import { DecodedProfile, type Profile } from './profile.ts';
 import { OpenedRecording, type RecordingBase } from './recording.ts';
 import { WebGzipSink } from './web-gzip-sink.ts';
 
 /** How a recording becomes a profile. Names and defaults are those of the command line's options. */
-export interface ProfileOptions extends ReadingOptions {
-  /** Opens the symbol files that options name, and all others that symbols come from. Without it, there are only the names that the recording itself has. */
-  readonly symbolFiles?: SymbolFiles;
-}
+export interface ProfileOptions extends ReadingOptions, OwnSymbolFiles {}
 
 /** A recording in memory. */
 export interface Recording extends RecordingBase {
@@ -56,19 +54,11 @@ export async function mergeProfiles(profiles: Iterable<Profile>, options: MergeO
   return mergeDecoded(profiles, options, DecodedProfile, BROWSER.gzip);
 }
 
-/** What symbols are never looked for without. */
-const FILE_FUNCTIONS = ['open', 'decompress', 'ownVdso', 'runningKernel', 'defaultBuildIdDir'] as const satisfies readonly (keyof SymbolFiles)[];
-
 const BROWSER: Platform<ProfileOptions> = {
   reading: {},
   // Whoever opens files also asks servers.
   optionWords: (option, value) => (option === 'debuginfod' ? 'symbolFiles.fetch' : LIBRARY_OPTIONS(option, value)),
-  optionChecks: {
-    symbolFiles: (option, value) => {
-      const isRight = value instanceof Object && FILE_FUNCTIONS.every((name) => name in value);
-      demand(isRight, option, value, `an object with the functions ${FILE_FUNCTIONS.join(', ')}`);
-    },
-  },
+  optionChecks: { symbolFiles: checkSymbolFiles },
   naming: ({ symbolFiles, ...options }, _input, diagnostics, cancellation) => {
     if (symbolFiles !== undefined) {
       const symbolizer = new Symbolizer(cancellableFiles(symbolFiles, cancellation), symbolizerOptions(options), diagnostics);

@@ -8,13 +8,14 @@ import { absolutePath } from '../host/system/system-path.ts';
 import { DecodedRecordings } from '../library/decoded-recordings.ts';
 import type { OpenOptions } from '../library/open-options.ts';
 import type { ReadingOptions } from '../library/options.ts';
+import { checkSymbolFiles, type OwnSymbolFiles } from '../library/own-symbol-files.ts';
 import { OpenedRecording, type RecordingBase } from '../library/recording.ts';
 import type { FilesInput } from './files-input.ts';
 import { FileProfile, gzip, type Profile } from './profile.ts';
 import type { ServerOptions, SymbolNaming } from './symbol-naming.ts';
 
 /** How a recording becomes a profile. Names and defaults are those of the command line's options. */
-export interface ProfileOptions extends ReadingOptions, ServerOptions {}
+export interface ProfileOptions extends ReadingOptions, ServerOptions, OwnSymbolFiles {}
 
 /** An open recording. */
 export interface Recording extends RecordingBase {
@@ -28,7 +29,7 @@ export class NodeRecording extends OpenedRecording<ProfileOptions> implements Re
     super(input, {
       reading: { availableMemory: availableMemory() },
       optionWords,
-      optionChecks: { debuginfod: texts },
+      optionChecks: { symbolFiles: checkSymbolFiles, debuginfod: texts },
       naming: (options, opened, diagnostics, cancellation) => naming.sourcesFor(options, opened, diagnostics, cancellation),
       gzip,
     });

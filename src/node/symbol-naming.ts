@@ -1,5 +1,6 @@
 import { listOf } from '../base/list-of.ts';
 import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { Cancellation } from '../base/streams/cancellation.ts';
 import type { OpenInput } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
@@ -9,6 +10,7 @@ import { checkSymbolPaths, namedSymbolFiles } from '../host/symbols/symbol-paths
 import { type SymbolSources, symbolSources } from '../host/symbols/symbol-sources.ts';
 import type { OpenedFiles } from '../host/system/opened-files.ts';
 import { type NameOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
+import type { OwnSymbolFiles } from '../library/own-symbol-files.ts';
 
 /** Where symbols are looked for in addition to this machine. */
 export interface ServerOptions {
@@ -16,7 +18,9 @@ export interface ServerOptions {
   readonly debuginfod?: string | readonly string[];
 }
 
-/** Gives each reading of one input this machine's symbols. */
+type NamingOptions = SymbolOptions & NameOptions & ServerOptions & OwnSymbolFiles;
+
+/** Gives each reading of one input this machine's symbols, or those of the program's own files. */
 export class SymbolNaming {
   readonly #openedFiles: OpenedFiles;
   /** By the named servers: each is asked for a file only once, whatever the number of readings. */
@@ -32,7 +36,9 @@ export class SymbolNaming {
    * @param cancellation of the reading
    * @throws PerfconvError `io` for files that the options name and that cannot be used; `usage`
    */
-  sourcesFor(options: SymbolOptions & NameOptions & ServerOptions, input: OpenInput, diagnostics: Diagnostics, cancellation: Cancellation): SymbolSources {
+  sourcesFor(options: NamingOptions, input: OpenInput, diagnostics: Diagnostics, cancellation: Cancellation): SymbolSources {
+    const { symbolFiles } = options;
+    if (symbolFiles !== undefined) return this.#ownSources(symbolFiles, options, input, diagnostics, cancellation);
     const warn = (message: string): void => diagnostics.add('symbol-path', 'warning', message);
     checkSymbolPaths(options, (option, path) => `${option} ${path}`, warn);
     // No output may replace these files, even if they turn out not to be needed.
@@ -43,5 +49,17 @@ export class SymbolNaming {
     const debuginfod = this.#clients.get(key);
     const places = { ...symbolizerOptions(options), openedFiles: this.#openedFiles, cancellation, ...withoutUndefined({ debuginfod }) };
     return symbolSources(input, diagnostics, places);
+  }
+
+  /** What options name is opened by the program's own files, so that it need not be on this machine. */
+  #ownSources(
+    files: NonNullable<OwnSymbolFiles['symbolFiles']>,
+    options: NamingOptions,
+    input: OpenInput,
+    diagnostics: Diagnostics,
+    cancellation: Cancellation,
+  ): SymbolSources {
+    if (options.debuginfod !== undefined) throw new PerfconvError('usage', 'debuginfod cannot be combined with symbolFiles, whose fetch asks servers');
+    return symbolSources(input, diagnostics, { ...symbolizerOptions(options), openedFiles: this.#openedFiles, cancellation, files });
   }
 }

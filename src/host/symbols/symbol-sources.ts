@@ -3,6 +3,7 @@ import type { Cancellation } from '../../base/streams/cancellation.ts';
 import type { RecordingContext } from '../../base/streams/recording-input.ts';
 import type { OpenJitDump } from '../../jitdump/jitdump.ts';
 import { cancellableFiles } from '../../symbolizer/inputs/cancellable-files.ts';
+import type { SymbolFiles } from '../../symbolizer/inputs/symbol-files.ts';
 import { LastList } from '../../symbolizer/kernel/last-list.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer, type SymbolizerOptions } from '../../symbolizer/symbolizer.ts';
 import type { OpenedFiles } from '../system/opened-files.ts';
@@ -16,6 +17,8 @@ import { NodeSymbolFiles } from './symbol-files.ts';
 export interface SymbolPlaces extends Partial<SymbolizerOptions> {
   /** Servers to query for what is not on this machine; without it, nothing is fetched. */
   readonly debuginfod?: DebuginfodClient;
+  /** Opens symbol files in place of {@link NodeSymbolFiles}. jitdump files are still those on this machine, unless it has some. */
+  readonly files?: SymbolFiles;
   /** Gives up opening, reading and fetching symbol files. */
   readonly cancellation?: Cancellation;
   /** Gets the files that are opened. */
@@ -42,11 +45,11 @@ export interface SymbolSources {
  * @param diagnostics gets what is wrong with symbol files
  */
 export function symbolSources({ modifiedNs }: RecordingContext, diagnostics: Diagnostics, places: SymbolPlaces = {}): SymbolSources {
-  const { debuginfod, openedFiles, shared, cancellation, ...named } = places;
+  const { debuginfod, openedFiles, shared, cancellation, files: own, ...named } = places;
   const options = { debugDirs: DEFAULT_DEBUG_DIRS, binaryDirs: pprofBinaryDirs(process.env), compatPerf: false, ...named };
-  const files = new NodeSymbolFiles(debuginfod, openedFiles, shared?.sectionCache);
+  const files: SymbolFiles = own ?? new NodeSymbolFiles(debuginfod, openedFiles, shared?.sectionCache);
   return {
     symbolizer: new Symbolizer(cancellation === undefined ? files : cancellableFiles(files, cancellation), options, diagnostics).sharing(shared?.lastList),
-    openJitDump: jitDumpsOf(options, { modifiedNs }, diagnostics, openedFiles),
+    openJitDump: files.openJitDump?.bind(files) ?? jitDumpsOf(options, { modifiedNs }, diagnostics, openedFiles),
   };
 }
