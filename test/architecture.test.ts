@@ -15,6 +15,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Libraries over bytes.
   zstd: [],
   unwrap: ['zstd'],
+  spe: [],
   tracing: [],
   jitdump: [],
   simpleperf: [],
@@ -28,7 +29,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   unwind: ['elf', 'dwarf', 'gopclntab'],
   // The recording.
   perfdata: ['zstd', 'simpleperf', 'hiperf', 'tracing'],
-  session: ['perfdata', 'simpleperf', 'hiperf', 'tracing', 'jitdump', 'profile', 'unwind'],
+  session: ['perfdata', 'simpleperf', 'hiperf', 'tracing', 'jitdump', 'spe', 'profile', 'unwind'],
   // The code that it names.
   symbolizer: ['dwarf', 'gopclntab', 'elf', 'symbol-table', 'unwind'],
   naming: ['session', 'perfdata', 'symbolizer', 'symbol-table', 'demangle', 'jitdump', 'tracing', 'profile'],

@@ -27,7 +27,8 @@ const SHOWN_NAMES = 3;
  */
 export function reportStackQuality(profile: Profile, events: readonly SessionEvent[], diagnostics: Diagnostics): void {
   const bare = profile.events.filter(
-    ({ samples, hasCallchain, isTracepoint, isDummy, isOffCpuTime }) => samples >= LEAST_SAMPLES && !hasCallchain && !isTracepoint && !isDummy && !isOffCpuTime,
+    ({ samples, hasCallchain, isTracepoint, isDummy, isOffCpuTime }, event) =>
+      samples >= LEAST_SAMPLES && !hasCallchain && !isTracepoint && !isDummy && !isOffCpuTime && !events[event].isOfTrace,
   );
   if (bare.length > 0) {
     diagnostics.set('no-callchains', 'info', `${eventNames(bare)}: the samples have no callers: record with -g`);

@@ -178,6 +178,16 @@ export class Replay {
     return true;
   };
 
+  /** Replays the next record, or a sample that was made from a hardware trace: the observer does not see it, and it may name its thread alone. */
+  readonly deliverMade: Deliver = (row) => {
+    // hot
+    if (row.event >= 0 && this.#events[row.event].isOfTrace) {
+      this.#lastObservedNr = row.nr;
+      if (row.pid < 0 && row.tid >= 0) row.pid = this.#tasks.pidOf(row.tid);
+    }
+    return this.deliver(row);
+  };
+
   /** Unwinds a sample's stack from its registers and dump, if anybody wants it. @returns false if that waits for a file */
   #unwind(row: RecordRow): boolean {
     const event = this.#events[row.event];

@@ -32,6 +32,7 @@ import { RecordExtras } from './rows/record-extras.ts';
 import { RecordOrder, type RecordOrderRules } from './rows/record-order.ts';
 import { StackDumps } from './rows/stack-dumps.ts';
 import { SwitchSampleReader } from './rows/switch-samples.ts';
+import { AuxTraces } from './traces/aux-traces.ts';
 import type { UnwindFiles } from './unwinding/unwind-files.ts';
 import { type TruncatedStacks, UserStacks } from './unwinding/user-stacks.ts';
 
@@ -88,6 +89,8 @@ interface SharedParts {
   readonly findsOffCpu: boolean;
   readonly leaf: LeafRule;
   readonly recorder: Recorder;
+  /** What is known about hardware traces. */
+  readonly traces: AuxTraces;
 }
 
 /** The readers of records, by kind. */
@@ -141,6 +144,7 @@ function sharedPartsOf({ source, header, options, sampleTimes, profile, diagnost
     findsOffCpu: options.findsOffCpu && simpleperfOffCpu === undefined,
     leaf,
     recorder: recorderOf(features),
+    traces: new AuxTraces(events.ids, clock, compatPerf, diagnostics),
   };
 }
 
@@ -201,6 +205,7 @@ function rowPartsOf(job: SessionJob, shared: SharedParts): RowParts {
   );
   const order = new RecordOrder(orderRulesOf(source, header, compatPerf), replay.deliver);
   memory.add(chains, extras, stackDumps, userStacks, machine, order.queue, replay, profile);
+  memory.add(shared.traces);
   if (branchStacks !== undefined) memory.add(branchStacks);
   return { machine, userStacks, replay, order, memory };
 }

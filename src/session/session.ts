@@ -27,6 +27,8 @@ import type { RecordObserver } from './replay.ts';
 import type { RecordOrder } from './rows/record-order.ts';
 import { RecordRow } from './rows/record-row.ts';
 import { type SessionJob, type SessionOptions, type SessionParts, sessionPartsOf } from './session-parts.ts';
+import type { AuxTraces } from './traces/aux-traces.ts';
+import { replayTraces } from './traces/trace-replay.ts';
 import type { UnwindEnds } from './unwinding/unwind-ends.ts';
 
 /** What a session knows when it has come to the end of the recording. */
@@ -92,10 +94,14 @@ class Session implements RecordVisitor {
   readonly #samples: SampleReader;
   readonly #sideBand: SideBandReader;
   readonly #order: RecordOrder;
+  readonly #traces: AuxTraces;
+  readonly #job: SessionJob;
   readonly #counts = new RecordCounts();
   /** The current record, and its position in the file. */
   readonly #row = new RecordRow();
   #nr = -1;
+  /** How much had been read when the walk last asked whether to go on. */
+  #readBytes = 0;
 
   constructor(job: SessionJob) {
     const parts = sessionPartsOf(job);
@@ -107,6 +113,8 @@ class Session implements RecordVisitor {
     this.#samples = parts.samples;
     this.#sideBand = parts.sideBand;
     this.#order = parts.order;
+    this.#traces = parts.traces;
+    this.#job = job;
   }
 
   visit(record: RecordCursor): void {
@@ -118,13 +126,15 @@ class Session implements RecordVisitor {
       if (this.#samples.read(record, this.#nr, this.#row)) this.#order.add(this.#row);
       else this.#observeTimeless(record);
     } else if (type < abi.PERF_RECORD_USER_TYPE_START) {
+      if (this.#traces.isDecoded) this.#traces.see(record);
       if (this.#sideBand.read(record, this.#nr, this.#row)) this.#order.add(this.#row);
       else this.#observeTimeless(record);
     } else {
       this.#observeTimeless(record);
       if (type === abi.PERF_RECORD_FINISHED_ROUND) this.#order.finishRound();
       else if (type >= SIMPLEPERF_TYPE_START) this.#parts.simpleperfRecords.read(record);
-      else this.#parts.userRecords.read(record);
+      else if (!this.#traces.read(record, this.#nr)) this.#parts.userRecords.read(record);
+      else this.#order.holdAll();
     }
   }
 
@@ -133,6 +143,15 @@ class Session implements RecordVisitor {
     const { features } = this.#header;
     readTracingDataRecord(features, bytes, fileOffset, this.#diagnostics);
     if (features.tracingData !== undefined) this.#parts.events.applyTracepoints(features.tracingData.formats);
+  }
+
+  /** Whether traces are to be given to {@link visitTrace} as bytes: a stream cannot be read again. */
+  get keepsTraces(): boolean {
+    return this.#traces.isDecoded && this.#job.source.sizeBytes === undefined;
+  }
+
+  visitTrace(position: number, sizeBytes: number, bytes: Uint8Array | undefined): void {
+    this.#traces.addPiece(position, sizeBytes, bytes);
   }
 
   /** Applies a record of what was there before the recording's first record. */
@@ -158,11 +177,25 @@ class Session implements RecordVisitor {
   }
 
   whyFull(readBytes: number): string | undefined {
+    this.#readBytes = readBytes;
     // Samples that wait will be kept as well.
     return this.#parts.memory.whyFull(readBytes, this.#nr, this.#order.queue.size * this.#profile.bytesPerSample);
   }
 
+  /** Replays the hardware traces, for which all other records wait. */
+  async #replayTraces(): Promise<void> {
+    const { header, source, options } = this.#job;
+    const { replay, traces } = this.#parts;
+    this.#order.deliverThrough(replay.deliverMade);
+    const settle = async (): Promise<string | undefined> => {
+      await this.settle();
+      return this.whyFull(this.#readBytes);
+    };
+    await replayTraces(source, { ...this.#parts, features: header.features, compatPerf: options.compatPerf, traces, settle }, this.#diagnostics);
+  }
+
   async finish(): Promise<SessionResult> {
+    if (this.#traces.isDecoded) await this.#replayTraces();
     this.#order.finish();
     await this.settle();
     const { machine, replay, userStacks, userRecords, recordedSymbols } = this.#parts;

@@ -2,6 +2,7 @@ import type { ByteView } from '../../base/bytes/byte-view.ts';
 import { bytes, fieldsOverrun, list, RecordLayout, text, type ValuesIn } from '../../base/bytes/record-layout.ts';
 import * as abi from '../abi/constants.ts';
 import { type ReadFormatValues, readFormatSize, readFormatValues } from '../samples/read-format.ts';
+import { AUX } from './aux-records.ts';
 import { CALLCHAIN_DEFERRED } from './callchain-records.ts';
 import { LOST, LOST_SAMPLES } from './loss-records.ts';
 import { KSYMBOL, MMAP, type MMAP2, type MMAP2_BUILD_ID, type MMAP2_EARLY, mmap2LayoutOf, mmapBuildId } from './mapping-records.ts';
@@ -11,10 +12,9 @@ import { COMM, type FORK, type FORK_EARLY, forkLayoutOf } from './task-records.t
 // `streamId`). A name that would be `type`, `offset`, `size`, `misc` or `sampleId`, which every record has anyway, is prefixed with what the field belongs to.
 // Fields whose unit or values need explaining are described in an interface, such as Mmap2Fields.
 
-const TASK = new RecordLayout({ pid: 'i32', tid: 'i32' });
+export const TASK = new RecordLayout({ pid: 'i32', tid: 'i32' });
 const THROTTLE = new RecordLayout({ time: 'u64', id: 'u64', streamId: 'u64' });
-const AUX = new RecordLayout({ auxOffset: 'u64', auxSize: 'u64', flags: 'u64' });
-const SWITCH_CPU_WIDE = new RecordLayout({ nextPrevPid: 'i32', nextPrevTid: 'i32' });
+export const SWITCH_CPU_WIDE = new RecordLayout({ nextPrevPid: 'i32', nextPrevTid: 'i32' });
 const NAMESPACES = new RecordLayout({ pid: 'i32', tid: 'i32', links: list('u64', { dev: 'u64', ino: 'u64' }) });
 const BPF_EVENT = new RecordLayout({ bpfType: 'u16', flags: 'u16', id: 'u32', tag: bytes(8) });
 const CGROUP = new RecordLayout({ id: 'u64', path: text() });

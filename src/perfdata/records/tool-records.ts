@@ -1,6 +1,7 @@
 import type { ByteView } from '../../base/bytes/byte-view.ts';
-import { bytes, fieldsOverrun, list, padding, RecordLayout, rest, text, type ValuesIn } from '../../base/bytes/record-layout.ts';
+import { bytes, fieldsOverrun, list, padding, RecordLayout, text, type ValuesIn } from '../../base/bytes/record-layout.ts';
 import * as abi from '../abi/constants.ts';
+import { AUXTRACE, AUXTRACE_ERROR, AUXTRACE_INFO, TIME_CONV, TIME_CONV_CYCLES } from './aux-records.ts';
 import { type CpuMap, readCpuMap } from './cpu-map.ts';
 import {
   EVENT_TYPE,
@@ -21,18 +22,11 @@ import { BUILD_ID, readBuildId } from './mapping-records.ts';
 // files. Names as in kernel-records.ts.
 
 const EMPTY = new RecordLayout({});
-const AUXTRACE_INFO = new RecordLayout({ auxtraceType: 'u32', reserved: padding(4), priv: rest('u64') });
-const AUXTRACE = new RecordLayout({ auxSize: 'u64', auxOffset: 'u64', reference: 'u64', idx: 'u32', tid: 'i32', cpu: 'i32' });
-const AUXTRACE_ERROR = new RecordLayout({ errorType: 'u32', code: 'u32', cpu: 'i32', pid: 'i32', tid: 'i32', format: 'u32', ip: 'u64', rest: bytes() });
 const THREAD_MAP = new RecordLayout({ threads: list('u64', { pid: 'int64', comm: text(16) }) });
 const CPU_MAP = new RecordLayout({ map: bytes() });
 const STAT_CONFIG = new RecordLayout({ terms: list('u64', { tag: 'u64', val: 'u64' }) });
 const STAT = new RecordLayout({ id: 'u64', cpu: 'i32', thread: 'i32', val: 'u64', ena: 'u64', run: 'u64' });
 const STAT_ROUND = new RecordLayout({ roundType: 'u64', time: 'u64' });
-const TIME_CONV_VALUES = { timeShift: 'u64', timeMult: 'u64', timeZero: 'u64' } as const;
-const TIME_CONV = new RecordLayout(TIME_CONV_VALUES);
-/** Since Linux 5.10. */
-const TIME_CONV_CYCLES = new RecordLayout({ ...TIME_CONV_VALUES, timeCycles: 'u64', timeMask: 'u64', capUserTimeZero: 'u8', capUserTimeShort: 'u8' });
 const COMPRESSED = new RecordLayout({ data: bytes() });
 const COMPRESSED2 = new RecordLayout({ dataSize: 'u64', data: bytes() });
 const BPF_METADATA = new RecordLayout({ progName: text(512), entries: list('u64', { key: text(64), value: text(256) }) });

@@ -81,8 +81,7 @@ export class CarriedRecords {
         return;
       }
       case abi.PERF_RECORD_AUXTRACE:
-        if (size >= RECORD_HEADER_BYTES + 8) stream.skipPayloadOf('PERF_RECORD_AUXTRACE', view.u64(body));
-        return;
+        return size < RECORD_HEADER_BYTES + 8 ? undefined : this.#visitTrace(view.u64(body));
       case abi.PERF_RECORD_COMPRESSED:
       case abi.PERF_RECORD_COMPRESSED2: {
         const packed = packedBytes(type, view, body, end);
@@ -91,6 +90,18 @@ export class CarriedRecords {
       default:
         this.#unpackSimpleperf(stream);
     }
+  }
+
+  async #visitTrace(sizeBytes: number): Promise<void> {
+    const stream = this.#stream;
+    const visitor = this.#visitor;
+    const { position } = stream;
+    if (visitor.keepsTraces !== true) {
+      if (stream.skipPayloadOf('PERF_RECORD_AUXTRACE', sizeBytes)) visitor.visitTrace?.(position, sizeBytes, undefined);
+      return;
+    }
+    const bytes = await stream.takePayload(sizeBytes, 'PERF_RECORD_AUXTRACE');
+    if (bytes !== undefined) visitor.visitTrace?.(position, bytes.length, bytes);
   }
 
   /** Unpacks what there is of a compressed record in which the recording ends: it may hold whole records. */

@@ -9,6 +9,13 @@ export interface RecordVisitor {
   /** Receives the bytes of TRACING_DATA, after the record itself was seen. */
   visitTracingData(bytes: Uint8Array, fileOffset: number): void;
   /**
+   * Receives where the bytes of a hardware trace are, after its AUXTRACE was seen. Without this method, they are stepped over.
+   * @param bytes the bytes themselves, not to be changed, if {@link keepsTraces} is true
+   */
+  visitTrace?(position: number, sizeBytes: number, bytes: Uint8Array | undefined): void;
+  /** Whether {@link visitTrace} needs the bytes. */
+  readonly keepsTraces?: boolean;
+  /**
    * For a directory recording, whose files were written side by side: called when a piece of part `part` has been visited. Without this method, the parts are
    * walked one after another.
    * @param isLast whether the part ends here

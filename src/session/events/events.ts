@@ -81,6 +81,11 @@ export class EventList {
     return { sleeping: add('sleeping'), blocked: add('blocked'), preempted: add('preempted'), waiting: add('waiting') };
   }
 
+  /** Adds events of samples that are made from hardware traces. @returns index of the first one */
+  addMade(events: readonly SessionEvent[]): number {
+    return this.events.push(...events) - events.length;
+  }
+
   /**
    * Names events as the recording describes them: by id if there are ids, else by order. An event whose attr came without ids gets those of its description.
    * Also applies to events that are added later.

@@ -28,6 +28,8 @@ export interface SessionEvent {
   hasStackDumps: boolean;
   /** Whether its samples' periods are times that a thread was off the CPU, in nanoseconds. */
   isOffCpuTime: boolean;
+  /** Whether its samples are made from a hardware trace: they are no records, and have no callers. */
+  readonly isOfTrace: boolean;
   /** What is read from its samples beyond their fields; `unknown` until its first sample, by which time its name is known. */
   payload: PayloadUse;
 }
@@ -68,6 +70,7 @@ export function recordedEvent(attr: PerfEventAttr, name: string, isHiperf: boole
     isPageFault: attr.type === abi.PERF_TYPE_SOFTWARE && PAGE_FAULTS.has(Number(attr.config)),
     hasStackDumps: false,
     isOffCpuTime: false,
+    isOfTrace: false,
     payload: 'unknown',
   };
 }
@@ -103,6 +106,7 @@ export function offCpuEvent(state: OffCpuState, events: readonly SessionEvent[])
     isPageFault: false,
     hasStackDumps: sources.some((event) => event.hasStackDumps),
     isOffCpuTime: true,
+    isOfTrace: false,
     payload: 'none',
   };
 }

@@ -12,6 +12,8 @@ import { RecordingClock } from '../events/clock.ts';
 import { type EventList, eventsOf } from '../events/events.ts';
 import { readEventIds } from '../reading/simpleperf-records.ts';
 import { UserRecordReader } from '../reading/user-records.ts';
+import { AuxTraces } from '../traces/aux-traces.ts';
+import { visitTraceTimes } from '../traces/trace-times.ts';
 import type { TimeSpan } from './time-ranges.ts';
 
 /** The times of the first and last sample as perf noted them in the header; undefined if it did not look at its samples. */
@@ -31,6 +33,7 @@ export async function findSampleTimes(source: RecordingSource, header: Recording
   const scannedHeader = await readHeader(source, unheard);
   const scan = new SampleTimeScan(scannedHeader, unheard);
   await walkRecords(source, scannedHeader, scan, {}, unheard);
+  await scan.readTraces(source, unheard);
   return notedSampleTimes(scannedHeader.features) ?? scan.span();
 }
 
@@ -39,11 +42,13 @@ class SampleTimeScan implements RecordVisitor {
   readonly #events: EventList;
   readonly #clock = new RecordingClock();
   readonly #userRecords: UserRecordReader;
+  readonly #traces: AuxTraces;
   #first = Number.POSITIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
 
   constructor(header: RecordingHeader, diagnostics: Diagnostics) {
     this.#events = eventsOf(header);
+    this.#traces = new AuxTraces(this.#events.ids, this.#clock, false, diagnostics);
     this.#userRecords = new UserRecordReader(this.#events, header.features, diagnostics);
   }
 
@@ -56,18 +61,30 @@ class SampleTimeScan implements RecordVisitor {
     const { view, offset, size, type } = record;
     if (type !== abi.PERF_RECORD_SAMPLE) {
       if (type >= SIMPLEPERF_TYPE_START) readEventIds(record, this.#events.ids);
-      else if (type >= abi.PERF_RECORD_USER_TYPE_START) this.#userRecords.read(record);
+      else if (type >= abi.PERF_RECORD_USER_TYPE_START && !this.#traces.read(record, -1)) this.#userRecords.read(record);
       return;
     }
     const start = offset + RECORD_HEADER_BYTES;
     const event = this.#events.ids.findForSample(view, start, offset + size);
     const at = event < 0 ? -1 : this.#events.events[event].layout.time;
     if (at < 0 || start + at + 8 > offset + size) return;
-    const timeNs = this.#clock.relative(view.lo(start + at), view.hi(start + at));
+    this.#see(this.#clock.relative(view.lo(start + at), view.hi(start + at)));
+  }
+
+  visitTracingData(): void {}
+
+  visitTrace(position: number, sizeBytes: number): void {
+    this.#traces.addPiece(position, sizeBytes, undefined);
+  }
+
+  /** Looks at the times of what will become samples. */
+  async readTraces(source: RecordingSource, diagnostics: Diagnostics): Promise<void> {
+    await visitTraceTimes(source, this.#traces, this.#clock, (timeNs) => this.#see(timeNs), diagnostics);
+  }
+
+  #see(timeNs: number): void {
     if (!Number.isFinite(timeNs)) return;
     if (timeNs < this.#first) this.#first = timeNs;
     if (timeNs > this.#last) this.#last = timeNs;
   }
-
-  visitTracingData(): void {}
 }

@@ -59,6 +59,20 @@ export class DetailReader {
     return row;
   }
 
+  /**
+   * Keeps details of a sample that no record holds.
+   * @param values by their places in DETAIL_VALUES: a low and a high word for each
+   * @returns the row; −1 if nothing is kept
+   */
+  keep(event: SessionEvent, misc: number, values: Uint32Array): number {
+    const plan = this.#planOf(event);
+    if (!plan.isKept) return -1;
+    const { details } = this.#options;
+    const row = details.begin(misc);
+    for (const { place } of plan.values) details.addValue(place, values[place * 2], values[place * 2 + 1]);
+    return row;
+  }
+
   /** Whether what is at the addresses of an event's samples is wanted. */
   locates(event: SessionEvent): boolean {
     return this.#planOf(event).locates;

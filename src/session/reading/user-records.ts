@@ -5,6 +5,7 @@ import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import * as abi from '../../perfdata/abi/constants.ts';
 import { type Features, readFeature } from '../../perfdata/features/features.ts';
 import { readEventType } from '../../perfdata/header/event-sections.ts';
+import { AUXTRACE, AUXTRACE_INFO, TIME_CONV } from '../../perfdata/records/aux-records.ts';
 import { readCpuMap } from '../../perfdata/records/cpu-map.ts';
 import {
   EVENT_TYPE,
@@ -138,6 +139,7 @@ const FIXED_BYTES: Readonly<Record<number, number>> = {
   [abi.PERF_RECORD_HEADER_BUILD_ID]: BUILD_ID.minBytes,
   [abi.PERF_RECORD_HEADER_EVENT_TYPE]: EVENT_TYPE.minBytes,
   [abi.PERF_RECORD_HEADER_TRACING_DATA]: TRACING_DATA.minBytes,
-  // Of this one, only the size of the trace after it is read, which comes first.
-  [abi.PERF_RECORD_AUXTRACE]: RECORD_HEADER_BYTES + 8,
+  [abi.PERF_RECORD_AUXTRACE_INFO]: AUXTRACE_INFO.minBytes,
+  [abi.PERF_RECORD_AUXTRACE]: AUXTRACE.minBytes,
+  [abi.PERF_RECORD_TIME_CONV]: TIME_CONV.minBytes,
 };

@@ -26,7 +26,9 @@ export class RecordOrder {
   #lastNs = Number.NaN;
   /** Undefined for a recording in one file. */
   readonly #partTimes: PartTimes | undefined;
-  readonly #deliver: Deliver;
+  #deliver: Deliver;
+  /** Whether all records wait for the end of the recording. */
+  #holdsAll = false;
   /** For records in file order: the newest time so far, and how many were older. */
   #newestNs = Number.NEGATIVE_INFINITY;
   #olderCount = 0;
@@ -101,15 +103,36 @@ export class RecordOrder {
     return timeNs;
   }
 
+  /** Lets all records wait until {@link flushUpTo} or {@link finish}: older ones may come to the very end. */
+  holdAll(): void {
+    this.#holdsAll = true;
+  }
+
+  /** Has rows delivered in another way from now on. */
+  deliverThrough(deliver: Deliver): void {
+    this.#deliver = deliver;
+  }
+
+  /** Adds a row that was made from others when all of these have been read. @param turnNs when its turn is */
+  addMade(row: RecordRow, turnNs: number): void {
+    // hot
+    this.#queue.push(row, turnNs);
+  }
+
+  /** Delivers what is not newer than a time. */
+  flushUpTo(timeNs: number): void {
+    this.#isBlocked = !this.#queue.flushUpTo(timeNs, this.#deliver);
+  }
+
   /** FINISHED_ROUND. The files of a directory have rounds of their own, which say nothing about each other. */
   finishRound(): void {
-    if (this.#partTimes === undefined) this.#isBlocked = !this.#queue.finishRound(this.#deliver);
+    if (this.#partTimes === undefined && !this.#holdsAll) this.#isBlocked = !this.#queue.finishRound(this.#deliver);
   }
 
   /** See {@link RecordVisitor.endPiece}. */
   endPiece(part: number, isLast: boolean): number {
     const times = this.#partTimes;
-    if (times === undefined) return 0;
+    if (times === undefined || this.#holdsAll) return 0;
     this.#lastNs = Number.NaN;
     this.#isBlocked = !this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#deliver);
     return times.newestOf(part);

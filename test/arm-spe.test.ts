@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { randomTrace, randomTraceRecords } from './support/builders/random-trace.ts';
+import { encodeIndexed, speRecording } from './support/builders/spe-recordings.ts';
+import { describeInvariants } from './support/truth/invariants.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'arm-spe-'));
+const path = join(directory, 'spe.data');
+const pieces = [0, 1, 2].map((cpu) => ({ bytes: randomTrace({ count: 60, seed: cpu + 1, threads: [100, 101, 200] }), cpu }));
+writeFileSync(path, encodeIndexed(speRecording({ pieces, records: randomTraceRecords() })));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describeInvariants([['samples of a trace', path]]);
