@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { randomTrace, randomTraceRecords } from './support/builders/random-trace.ts';
 import { encodeIndexed, speRecording } from './support/builders/spe-recordings.ts';
+import { runMain } from './support/programs/run-main.ts';
 import { describeInvariants } from './support/truth/invariants.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'arm-spe-'));
@@ -13,3 +14,11 @@ writeFileSync(path, encodeIndexed(speRecording({ pieces, records: randomTraceRec
 afterAll(() => rmSync(directory, { recursive: true }));
 
 describeInvariants([['samples of a trace', path]]);
+
+it('info says that samples were made of the trace', async () => {
+  const text = (await runMain(['info', path])).stdout.toString();
+  expect(text).toMatch(/hardware trace +3 pieces, of which samples were made/);
+  const info = JSON.parse((await runMain(['info', '--json', path])).stdout.toString());
+  expect(info.auxtrace).toEqual({ entries: 3, sizeBytes: 144, isDecoded: true });
+  expect(info.diagnostics).toEqual([]);
+});

@@ -10,7 +10,7 @@ import { oddTimes } from './odd-times.ts';
 import { packedBomb } from './packed-bombs.ts';
 import { ATTRS, RICH } from './rich-recording.ts';
 import { type Seed, type SeedKind, SINGLE_FILE } from './seed.ts';
-import { compressed, directory, hiperf, hostile, LEAN, simpleperf, TRACEPOINT_SEEDS, tracepoints, trulyCompressed } from './special-recordings.ts';
+import { armSpe, compressed, directory, hiperf, hostile, LEAN, simpleperf, TRACEPOINT_SEEDS, tracepoints, trulyCompressed } from './special-recordings.ts';
 import { symbolSeeds } from './symbol-seeds.ts';
 import { unwindSeeds } from './unwind-seeds.ts';
 
@@ -46,6 +46,8 @@ export function encodedSeeds(): Seed[] {
     single('tracepoint', 'big-endian', encodeFile(tracepoints('big', 0))),
     single('names', 'file', encodeFile(hostile())),
     single('names', 'pipe', encodePipe(hostile())),
+    single('traces', 'file', encodeFile(armSpe())),
+    single('traces', 'pipe', encodePipe(armSpe())),
     ...jitSeeds(),
     ...symbolSeeds(),
     ...unwindSeeds(),

@@ -11,6 +11,7 @@ export const SEED_KINDS = [
   'v1',
   'tracepoint',
   'names',
+  'traces',
   'jit',
   'symbols',
   'unwind',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { randomTrace, randomTraceRecords } from '../../test/support/builders/random-trace.ts';
 import {
   type AttrSpec,
   ByteWriter,
@@ -20,6 +21,7 @@ import {
   withStackId,
 } from '../../test/support/builders/recordings/perf-encoder.ts';
 import { traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../../test/support/builders/recordings/trace-cases.ts';
+import { speRecording } from '../../test/support/builders/spe-recordings.ts';
 import { projectRoot } from '../project-root.ts';
 import { rawZstdBlock, rawZstdFrame, runZstdFrame } from '../zstd-frame.ts';
 import { ATTRS, at, BUILD_ID, CLOCK, FEATURES, RECORDS, RICH, samples, sideBand } from './rich-recording.ts';
@@ -62,6 +64,16 @@ export function hostile(): FileSpec {
     pmuCaps: HOSTILE_NAMES.map((name) => ({ pmu: name, caps: [{ name, value: name }] })),
   };
   return { attrs, records, features };
+}
+
+/** Traces of Arm's Statistical Profiling Extension, of two CPUs and a thread, with names of threads in one of them. */
+export function armSpe(): FileSpec {
+  const pieces = [
+    { bytes: randomTrace({ count: 12, seed: 1, threads: [100, 200] }) },
+    { bytes: randomTrace({ count: 12, seed: 2, threads: [] }), cpu: 1, flags: 1n },
+    { bytes: randomTrace({ count: 4, seed: 3, threads: [] }), cpu: -1 },
+  ];
+  return speRecording({ pieces, records: randomTraceRecords(), isOfTasks: true, cpuid: '0x00000000410fd0c1' });
 }
 
 const TRACEPOINT: AttrSpec = {

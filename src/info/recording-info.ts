@@ -55,8 +55,11 @@ export interface RecordingInfo extends MachineInfo {
     | undefined;
   /** Version of the layout of a recording that is a directory. */
   readonly directoryVersion?: ExactInteger | undefined;
-  /** Hardware trace (Intel PT, Arm CoreSight): number of pieces, and their bytes according to the header's index. */
-  readonly auxtrace?: { readonly entries: number; readonly sizeBytes: ExactInteger } | undefined;
+  /**
+   * Hardware trace (Arm SPE, Intel PT, Arm CoreSight): number of pieces and their bytes according to the header's index, in which perf counts only the records
+   * before them (observed: perf 4.14 and 6.1); and whether samples were made of them.
+   */
+  readonly auxtrace?: { readonly entries: number; readonly sizeBytes: ExactInteger; readonly isDecoded: boolean } | undefined;
   /** Whether the header says that samples carry branch stacks. */
   readonly hasBranchStacks: boolean;
   /** Whether it was made by `perf stat`. */
@@ -126,7 +129,7 @@ export function recordingInfo({ source, profile, session, samplesOutOfOrder, mod
     headerSampleTime: features.sampleTime && { firstNs: String(features.sampleTime.first), lastNs: String(features.sampleTime.last) },
     compression: features.compressed,
     directoryVersion: features.dirFormatVersion,
-    auxtrace: features.auxtrace,
+    auxtrace: features.auxtrace && { ...features.auxtrace, isDecoded: session.events.some(({ isOfTrace }) => isOfTrace) },
     hasBranchStacks: features.hasBranchStack ?? false,
     isStat: features.isStat ?? false,
     simpleperf: features.simpleperf && [...features.simpleperf.metaInfo].map(([name, value]) => ({ name, value })),

@@ -74,7 +74,7 @@ function recordingFacts(info: RecordingInfo): Fact[] {
     ['processes', `${count(info.processCount)} with ${counted(info.threadCount, 'thread')}`],
     ['compression', compression && `${compression.type === 1 ? 'zstd' : `type ${compression.type}`}, level ${compression.level}, ratio ${compression.ratio}`],
     ['directory', info.directoryVersion === undefined ? undefined : `layout version ${info.directoryVersion}`],
-    ['hardware trace', auxtrace && `${counted(auxtrace.entries, 'piece')}, not decoded`],
+    ['hardware trace', auxtrace && `${counted(auxtrace.entries, 'piece')}, ${auxtrace.isDecoded ? 'of which samples were made' : 'not decoded'}`],
     ['branch stacks', info.hasBranchStacks ? 'yes' : undefined],
     ['perf stat', info.isStat ? 'counts, no samples' : undefined],
     ['features', info.features.join(' ') || undefined],

@@ -5,7 +5,7 @@ import * as abi from '../abi/constants.ts';
 
 /** How data are stored in the recording. */
 export interface StorageFeatures {
-  /** The hardware trace: number of pieces, and their bytes, of payload and record headers. */
+  /** The hardware trace: number of pieces, and their bytes as the index has them. perf writes the size of the records, without the trace after them. */
   auxtrace?: { readonly entries: number; readonly sizeBytes: ExactInteger };
   /** Version of the layout of a recording that is a directory. */
   dirFormatVersion?: ExactInteger;

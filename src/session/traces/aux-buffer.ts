@@ -14,7 +14,7 @@ export interface AuxPiece {
 }
 
 /** What an AUX record says about the part of a buffer that it adds. */
-interface AuxRange {
+export interface AuxRange {
   readonly start: number;
   readonly end: number;
   /** When the part was complete; NaN if that is not known. */

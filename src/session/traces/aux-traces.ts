@@ -7,7 +7,7 @@ import type { SampleIdLayout } from '../../perfdata/samples/sample-id.ts';
 import type { RecordCursor } from '../../perfdata/stream/record-cursor.ts';
 import type { RecordingClock } from '../events/clock.ts';
 import type { EventIds } from '../events/event-ids.ts';
-import { AuxBuffer } from './aux-buffer.ts';
+import { AuxBuffer, type AuxRange } from './aux-buffer.ts';
 import { CpuThreads } from './cpu-threads.ts';
 import { type TimeConversion, TraceClock } from './trace-clock.ts';
 
@@ -23,6 +23,14 @@ const AUX_FLAG_COLLISION = 8;
 const PIECE_BYTES = 100;
 const OBJECT_BYTES = 800;
 const NOTE_BYTES = 64;
+const ANNOUNCED_BYTES = 200;
+
+/** A part of a buffer, with the CPU and the thread of the record that announced it. */
+interface Announced {
+  readonly cpu: number;
+  readonly tid: number;
+  readonly range: AuxRange;
+}
 
 /**
  * The hardware traces of a recording while its records are read: where their pieces are, and what other records say about when, where and by whom they were
@@ -36,6 +44,10 @@ export class AuxTraces {
   readonly #buffers = new Map<number, AuxBuffer>();
   readonly #cpuThreads = new Map<number, CpuThreads>();
   #isDecoded = false;
+  /** Whether buffers are of CPUs or of threads: all are of one kind. Undefined before the first trace. */
+  #isPerCpu: boolean | undefined;
+  /** What records of the kernel said about parts of buffers before that. */
+  readonly #announced: Announced[] = [];
   #conversion: TimeConversion | undefined;
   /** The buffer of the last AUXTRACE, whose bytes come after it, and their place in the buffer. */
   #current: { readonly buffer: AuxBuffer; readonly offset: number; readonly nr: number } | undefined;
@@ -77,7 +89,7 @@ export class AuxTraces {
   }
 
   get heldObjectBytes(): number {
-    return this.#pieceCount * PIECE_BYTES + (this.#buffers.size + this.#cpuThreads.size) * OBJECT_BYTES;
+    return this.#pieceCount * PIECE_BYTES + (this.#buffers.size + this.#cpuThreads.size) * OBJECT_BYTES + this.#announced.length * ANNOUNCED_BYTES;
   }
 
   /**
@@ -118,6 +130,10 @@ export class AuxTraces {
   #readTrace({ view, offset }: RecordCursor, nr: number): void {
     const cpu = view.i32(offset + AUXTRACE.at.cpu);
     const tid = view.i32(offset + AUXTRACE.at.tid);
+    if (this.#isPerCpu === undefined) {
+      this.#isPerCpu = cpu >= 0;
+      for (const announced of this.#announced.splice(0)) this.#addRange(announced);
+    }
     this.#current = { buffer: this.#bufferOf(cpu, tid), offset: view.u64(offset + AUXTRACE.at.auxOffset), nr };
   }
 
@@ -156,9 +172,14 @@ export class AuxTraces {
     const range = { start, end: start + view.u64(offset + AUX.at.auxSize), timeNs: this.#timeOf(view, end, trailer) };
     // The kernel ends the piece when its thread leaves the CPU, if the event was opened for it.
     const thread = isOfTask ? { pid, tid } : { pid: -1, tid: -1 };
-    // It depends on how the buffers were opened whether they are of CPUs or of threads.
-    const buffer = this.#buffers.get(keyOf(-1, tid)) ?? this.#bufferOf(cpu, tid);
-    buffer.ranges.add({ ...range, ...thread });
+    const announced = { cpu, tid, range: { ...range, ...thread } };
+    if (this.#isPerCpu === undefined) this.#announced.push(announced);
+    else this.#addRange(announced);
+  }
+
+  /** Adds a part to the buffer of its CPU or thread: which of these, only traces say. */
+  #addRange({ cpu, tid, range }: Announced): void {
+    this.#bufferOf(this.#isPerCpu === false ? -1 : cpu, tid).ranges.add(range);
   }
 
   #seeThread({ type, misc, view, offset, size }: RecordCursor, trailer: SampleIdLayout): void {

@@ -22,7 +22,9 @@ export class BufferReplay {
   /** The thread of the last operation that named one; −1 before. */
   #context = -1;
   readonly #around = { nr: -1, cpu: -1, pid: -1, tid: -1, turnNs: Number.POSITIVE_INFINITY };
+  /** The newest time of an operation, and the newest turn. */
   #newestNs = Number.NEGATIVE_INFINITY;
+  #newestTurnNs = Number.NEGATIVE_INFINITY;
   #settledNs = Number.NEGATIVE_INFINITY;
 
   constructor({ traces, samples, compatPerf }: BufferReplayParts, buffer: AuxBuffer, reader: BufferReader) {
@@ -39,14 +41,14 @@ export class BufferReplay {
     return this.#reader.bytesLeft;
   }
 
-  /** The newest time when the chunk before the last one had been read: what comes is hardly older, since operations only overtake one another by a little. */
+  /** The newest turn when the chunk before the last one had been read: what comes is hardly older, since operations only overtake one another by a little. */
   get settledNs(): number {
     return this.#settledNs;
   }
 
   /** Reads the next chunk, and adds its samples. @returns false at the end */
   async play(): Promise<boolean> {
-    this.#settledNs = this.#newestNs;
+    this.#settledNs = this.#newestTurnNs;
     const reader = this.#reader;
     if (!(await reader.read())) return false;
     const around = this.#around;
@@ -58,6 +60,7 @@ export class BufferReplay {
       if (timeNs > this.#newestNs) this.#newestNs = timeNs;
       const range = this.#buffer.ranges.find(reader.position);
       around.turnNs = this.#turnOf(timeNs, range);
+      if (around.turnNs > this.#newestTurnNs && around.turnNs !== Number.POSITIVE_INFINITY) this.#newestTurnNs = around.turnNs;
       this.#findThread(operation.context, around.turnNs, range);
       this.#samples.add(operation, timeNs, around);
     }

@@ -62,9 +62,9 @@ const NEOVERSE_SOURCES: ReadonlyMap<number, Source> = new Map([
   [0xe, { hi: LEVEL_RAM, lo: LVL_LOCAL_RAM | LVL_HIT | SNOOP_NONE }],
 ]);
 
-/** Part numbers in MIDR_EL1 of Arm's cores whose data sources are those: N1, V1 and N2, then V2, N3, V3 and V3AE, which perf 6.1 does not know. */
+/** Part numbers in MIDR_EL1 of Arm's cores whose data sources are those: N1, V1 and N2, then V2, which perf 6.1 does not know. */
 const NEOVERSE_OF_PERF: ReadonlySet<number> = new Set([0xd0c, 0xd40, 0xd49]);
-const NEOVERSE: ReadonlySet<number> = new Set([...NEOVERSE_OF_PERF, 0xd4f, 0xd8e, 0xd84, 0xd83]);
+const NEOVERSE: ReadonlySet<number> = new Set([...NEOVERSE_OF_PERF, 0xd4f]);
 const ARM_LIMITED = 0x41;
 
 /** Whether the processor is one whose data sources are known. @param likePerf whether perf 6.1 knows them */

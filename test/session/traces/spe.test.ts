@@ -168,6 +168,15 @@ describe('times', () => {
     expect(inTurn(decoded)).toEqual(['app 100@none', 'later 100@none']);
   });
 
+  it('that are missing in traces of threads are those of their records', async () => {
+    const renamed = record.comm({ pid: 100, comm: 'later' }, noted(2500n));
+    const pieces = [
+      { bytes: load(undefined), cpu: -1, time: 2400n },
+      { bytes: load(undefined), cpu: -1, time: 2600n, offset: 64n },
+    ];
+    expect(inTurn(await decodeTrace({ pieces, records: [renamed] }))).toEqual(['app 100@none', 'later 100@none']);
+  });
+
   it('that are missing are those of the operation before', async () => {
     const renamed = record.comm({ pid: 100, comm: 'later' }, noted(2500n));
     const decoded = await decodeTrace({ pieces: [{ bytes: concatBytes([load(2000n, { context: 100 }), load(undefined), load(3000n)]) }], records: [renamed] });
@@ -237,9 +246,9 @@ describe('traces', () => {
     expect(codes(decoded)).toEqual(['auxtrace 1']);
   });
 
-  it('of many buffers take no longer than their bytes', async () => {
-    const pieces = Array.from({ length: 20_000 }, (_, i) => ({ bytes: load(2000n + BigInt(i % 7)), cpu: i }));
+  it('of many buffers are read side by side', async () => {
+    const pieces = Array.from({ length: 5000 }, (_, i) => ({ bytes: load(2000n + BigInt(i % 7)), cpu: i }));
     const { samples } = await decode(encodeFile(speRecording({ pieces })), { filter: { events: ['memory'] } });
-    expect(samples).toHaveLength(20_000);
-  }, 20_000);
+    expect(samples).toHaveLength(5000);
+  });
 });

@@ -92,7 +92,7 @@ function pieceRecords({ bytes, cpu = 0, offset = 0n, flags = 0n, time = 8_000_00
   const id = cpu > 0 ? 12n : 11n;
   return [
     record.aux({ offset, size: BigInt(bytes.length), flags }, { sampleId: { time, pid: tid, tid, cpu: Math.max(0, cpu), id } }),
-    toolRecords.auxtrace({ data: bytes, offset, idx: Math.max(0, cpu), tid: cpu < 0 ? tid : 0xffffffff, cpu: cpu >>> 0 }),
+    toolRecords.auxtrace({ data: bytes, offset, idx: cpu < 0 ? tid : cpu, tid: cpu < 0 ? tid : 0xffffffff, cpu: cpu >>> 0 }),
   ];
 }
 
