@@ -32,7 +32,7 @@ const THREAD_ENDS: Partial<Record<UnwindMachine, readonly ThreadEnd[]>> = {
     // mov %eax, %ebx; xor %eax, %eax; inc %eax (exit); int $0x80: musl's `clone`.
     { at: 0, code: [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80] },
   ],
-  // Go's `clone` on other machines ends a thread in the same way, with the status 111 (observed, Go 1.26; for PowerPC, little-endian only).
+  // Go's `clone` on other machines ends a thread in the same way, with the status 111 (observed, Go 1.26; on PowerPC and MIPS, little-endian only).
   // mov w0, #111; mov x8, #93; svc #0
   aarch64: [{ at: 0, code: [0xe0, 0x0d, 0x80, 0x52, 0xa8, 0x0b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4] }],
   // li a0, 111; li a7, 93; ecall
@@ -41,6 +41,8 @@ const THREAD_ENDS: Partial<Record<UnwindMachine, readonly ThreadEnd[]>> = {
   s390x: [{ at: 0, code: [0xa7, 0x29, 0x00, 0x6f, 0xa7, 0x19, 0x00, 0x01, 0x0a, 0x00] }],
   // li.w a0, 111; li.w a7, 93; syscall 0
   loongarch64: [{ at: 0, code: [0x04, 0xbc, 0x81, 0x03, 0x0b, 0x74, 0x81, 0x03, 0x00, 0x00, 0x2b, 0x00] }],
+  // daddiu $a0, $zero, 111; daddiu $v0, $zero, 5058 (exit); syscall
+  mips64: [{ at: 0, code: [0x6f, 0x00, 0x04, 0x64, 0xc2, 0x13, 0x02, 0x64, 0x0c, 0x00, 0x00, 0x00] }],
   // li r3, 111; li r0, 1; sc
   ppc64: [{ at: 0, code: [0x6f, 0x00, 0x60, 0x38, 0x01, 0x00, 0x00, 0x38, 0x02, 0x00, 0x00, 0x44] }],
 };
