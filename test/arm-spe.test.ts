@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { randomTrace, randomTraceRecords } from './support/builders/random-trace.ts';
-import { encodeIndexed, speRecording } from './support/builders/spe-recordings.ts';
+import { randomTrace, randomTraceRecords } from './support/builders/recordings/random-trace.ts';
+import { encodeIndexed, speRecording } from './support/builders/recordings/spe-recordings.ts';
 import { runMain } from './support/programs/run-main.ts';
 import { describeInvariants } from './support/truth/invariants.ts';
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { randomTrace, randomTraceRecords } from '../../test/support/builders/random-trace.ts';
 import {
   type AttrSpec,
   ByteWriter,
@@ -20,8 +19,9 @@ import {
   toolRecords,
   withStackId,
 } from '../../test/support/builders/recordings/perf-encoder.ts';
+import { randomTrace, randomTraceRecords } from '../../test/support/builders/recordings/random-trace.ts';
+import { speRecording } from '../../test/support/builders/recordings/spe-recordings.ts';
 import { traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../../test/support/builders/recordings/trace-cases.ts';
-import { speRecording } from '../../test/support/builders/spe-recordings.ts';
 import { projectRoot } from '../project-root.ts';
 import { rawZstdBlock, rawZstdFrame, runZstdFrame } from '../zstd-frame.ts';
 import { ATTRS, at, BUILD_ID, CLOCK, FEATURES, RECORDS, RICH, samples, sideBand } from './rich-recording.ts';

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { randomTrace, randomTraceRecords } from '../support/builders/random-trace.ts';
 import { type RecordSpec, record, toolRecords } from '../support/builders/recordings/perf-encoder.ts';
-import { concatBytes, speClass, speEvent, speRecord } from '../support/builders/spe-encoder.ts';
-import { encodeIndexed, noted, process, type SpeRecordingSpec, speRecording } from '../support/builders/spe-recordings.ts';
+import { randomTrace, randomTraceRecords } from '../support/builders/recordings/random-trace.ts';
+import { concatBytes, speClass, speEvent, speRecord } from '../support/builders/recordings/spe-encoder.ts';
+import { encodeIndexed, noted, process, type SpeRecordingSpec, speRecording } from '../support/builders/recordings/spe-recordings.ts';
 import { announceSkipped, runTool, whyNoPerf } from '../support/perf/perf-tool.ts';
 import { runMain } from '../support/programs/run-main.ts';
 

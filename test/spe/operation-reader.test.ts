@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SpeOperationReader } from '../../src/spe/operation-reader.ts';
-import { concatBytes, speAddress, speClass, speEvent, spePacket, speRecord } from '../support/builders/spe-encoder.ts';
+import { concatBytes, speAddress, speClass, speEvent, spePacket, speRecord } from '../support/builders/recordings/spe-encoder.ts';
 
 type Operation = Omit<SpeOperationReader['operation'], 'clear'>;
 

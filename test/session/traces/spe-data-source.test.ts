@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasNeoverseSources, SpeDataSource } from '../../../src/session/traces/spe-data-source.ts';
 import { SpeOperation } from '../../../src/spe/operation.ts';
 import { dataSourceText } from '../../../src/writers/script/data-source.ts';
-import { speClass, speEvent } from '../../support/builders/spe-encoder.ts';
+import { speClass, speEvent } from '../../support/builders/recordings/spe-encoder.ts';
 
 /** `data_src` of an operation, as a number and as perf script prints it. */
 function sourceOf(isNeoverse: boolean, operation: Partial<SpeOperation>): [string, string] {

@@ -4,8 +4,8 @@ import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { openStream } from '../../../src/host/input/open-input.ts';
 import { readProfile } from '../../../src/pipeline/read-profile.ts';
 import { encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
-import { concatBytes, type SpeOperation, speClass, speEvent, spePacket, speRecord } from '../../support/builders/spe-encoder.ts';
-import { encodeIndexed, noted, process, type SpeRecordingSpec, speRecording, type TracePiece } from '../../support/builders/spe-recordings.ts';
+import { concatBytes, type SpeOperation, speClass, speEvent, spePacket, speRecord } from '../../support/builders/recordings/spe-encoder.ts';
+import { encodeIndexed, noted, process, type SpeRecordingSpec, speRecording, type TracePiece } from '../../support/builders/recordings/spe-recordings.ts';
 import { type Decoded, decode } from '../../support/readers/decode.ts';
 
 const KERNEL = 0xffff_8000_1000_0000n;

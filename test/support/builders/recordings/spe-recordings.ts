@@ -1,4 +1,4 @@
-import { type AttrSpec, encodeFile, type FileSpec, type RecordSpec, record, toolRecords } from './recordings/perf-encoder.ts';
+import { type AttrSpec, encodeFile, type FileSpec, type RecordSpec, record, toolRecords } from './perf-encoder.ts';
 
 /** As `perf record -e arm_spe// ./app` makes them: what samples, and what notes who runs what. */
 const PMU = 8;

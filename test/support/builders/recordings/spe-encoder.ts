@@ -1,4 +1,4 @@
-import { ByteWriter } from './recordings/perf-encoder/byte-writer.ts';
+import { ByteWriter } from './perf-encoder/byte-writer.ts';
 
 /**
  * Writes packets of Arm's Statistical Profiling Extension, from facts of the Arm Architecture Reference Manual (DDI 0487, chapter "Statistical Profiling

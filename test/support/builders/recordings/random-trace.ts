@@ -1,5 +1,5 @@
-import { randomOf } from '../programs/path-programs.ts';
-import { type RecordSpec, record } from './recordings/perf-encoder.ts';
+import { randomOf } from '../../programs/path-programs.ts';
+import { type RecordSpec, record } from './perf-encoder.ts';
 import { concatBytes, type SpeOperation, speClass, spePacket, speRecord } from './spe-encoder.ts';
 import { noted, process } from './spe-recordings.ts';
 
