@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Profile } from '../../src/profile/profile.ts';
 import { change, inputsWith, pointsText, relativeChange } from '../../viewer/model/comparison.ts';
+import { withCounterparts } from '../../viewer/model/counterparts.ts';
 import { pathTo } from '../../viewer/model/graph.ts';
-import { ROOT } from '../../viewer/model/recording.ts';
+import { functionOf, ROOT } from '../../viewer/model/recording.ts';
 import { boxTexts } from '../../viewer/view/box-texts.ts';
 import { legendOf } from '../../viewer/view/legend.ts';
 import { lookOf } from '../../viewer/view/look.ts';
 import { State } from '../../viewer/view/state.ts';
-import { buildProfile } from '../support/builders/profiles/build-profile.ts';
+import { buildProfile, type FrameSpec } from '../support/builders/profiles/build-profile.ts';
 import { pageRecording } from '../support/builders/profiles/page-recording.ts';
 import { randomProfile } from '../support/builders/profiles/random-profile.ts';
 import { mergeProfiles } from '../support/merge-profiles.ts';
@@ -77,6 +78,95 @@ describe('a recording that is compared with another one', () => {
     expect(state.changeOf(nodeOf(state, 'hash', 'main'))).toBe(1);
   });
 
+  describe('has the functions of the other one', () => {
+    const built = (directory: string, ...names: readonly string[]): FrameSpec[] =>
+      names.map((name) => ({ name, dso: `${directory}/app`, file: `${directory}/${name}.c`, line: directory.length }));
+    const changesOf = async (old: readonly FrameSpec[][], next: readonly FrameSpec[][]): Promise<Record<string, number>> => {
+      const state = await stateOf(...[old, next].map((stacks) => buildProfile(stacks.map((stack, timeNs) => ({ timeNs, period: 10, stack })))));
+      state.compare(0);
+      const { comparison, functions, recording, whole } = state;
+      const changes: Record<string, number> = {};
+      for (const [index, { binary, name }] of recording.functions.entries()) {
+        const [weight, base] = [functions.total[index], comparison!.functions.total[index]];
+        if (weight > 0 || base > 0) changes[`${name} in ${binary}`] = relativeChange(weight, whole, base, comparison!.whole);
+      }
+      return changes;
+    };
+
+    test('that were built in another directory', async () => {
+      const changes = await changesOf([built('/old', 'main', 'sort')], [built('/new', 'main', 'sort'), built('/new', 'main', 'parse')]);
+      expect(changes).toEqual({ 'main in /new/app': 0, 'sort in /new/app': -0.5, 'parse in /new/app': 1 });
+    });
+
+    test('that are in code made at run time, or in a program of another name', async () => {
+      const [main] = built('/old', 'main');
+      const changes = await changesOf(
+        [[main, { name: 'JS:*fib a.js', dso: '/tmp/perf-12.map' }]],
+        [
+          [
+            { ...main, dso: '/old/app2' },
+            { name: 'JS:*fib a.js', dso: '/tmp/perf-345.map' },
+          ],
+        ],
+      );
+      expect(changes).toEqual({ 'main in /old/app2': 0, 'JS:*fib a.js in /tmp/perf-345.map': 0 });
+    });
+
+    test('in the same boxes, in both directions and for one function alone', async () => {
+      const stacks = (directory: string, ...counts: readonly number[]) =>
+        ['sort', 'parse'].flatMap((name, nth) => Array.from({ length: counts[nth] }, () => built(directory, 'main', name)));
+      const state = await stateOf(...[stacks('/old', 1, 3), stacks('/new', 3, 1)].map((all) => buildProfile(all.map((stack, timeNs) => ({ timeNs, stack })))));
+      state.compare(0);
+      expect(state.changeOf(nodeOf(state, 'main', 'sort'))).toBeCloseTo(2 / 3);
+      state.turn('callers');
+      expect(state.changeOf(nodeOf(state, 'parse', 'main'))).toBeCloseTo(-2 / 3);
+      state.focus(functionOf(state.graph.code(nodeOf(state, 'sort'))));
+      expect(state.changeOf(nodeOf(state, 'sort', 'main'))).toBeCloseTo(2 / 3);
+    });
+
+    test('by their binaries and source files, if several have the same name', async () => {
+      const inits = (directory: string, ...files: readonly string[]): FrameSpec[][] =>
+        files.map((file, nth) => [{ name: 'init', dso: `${directory}/${file.slice(0, 1)}.so`, file: `${directory}/${file}`, line: nth + 1 }]);
+      expect(await changesOf(inits('/old', 'a.c', 'b.c'), inits('/new', 'a2.c', 'b2.c'))).toEqual({ 'init in /new/a.so': 0, 'init in /new/b.so': 0 });
+      // The first of each is found by its source file; then there is only one left.
+      const state = await stateOf(
+        ...[inits('/old', 'a1.c', 'a2.c'), inits('/new', 'a1.c', 'a3.c')].map((all) => buildProfile(all.map((stack, timeNs) => ({ timeNs, stack })))),
+      );
+      state.compare(0);
+      expect(state.graph.children(ROOT).map((node) => state.changeOf(node))).toEqual([0, 0]);
+    });
+
+    test('with their inlined calls, and apart from processes of their names', async () => {
+      const inlining = (dso: string): FrameSpec => ({ name: 'main', dso, inlined: [{ name: 'sort' }] });
+      const [old, next] = ['old', 'new'].map((name, nth) => buildProfile([{ timeNs: 0, process: ['main', 'other'][nth], stack: [inlining(`/${name}`)] }]));
+      const state = await stateOf(old, next);
+      state.compare(0);
+      state.group('none');
+      expect(state.changeOf(nodeOf(state, 'main', 'sort'))).toBe(0);
+      state.group('name');
+      expect(state.changeOf(nodeOf(state, 'other'))).toBe(1);
+      const [program, process] = [buildProfile([{ timeNs: 0, stack: ['main'] }]), buildProfile([{ timeNs: 0, process: 'main', stack: ['run'] }])];
+      const mixed = await stateOf(process, program);
+      mixed.group('name');
+      mixed.compare(0);
+      expect(mixed.changeOf(nodeOf(mixed, 'app', 'main'))).toBe(1);
+      expect(mixed.comparison?.functions.total[mixed.recording.functions.findIndex(({ name, kind }) => name === 'main' && kind !== 'group')]).toBe(0);
+    });
+
+    test('only where it is certain which one', async () => {
+      const twice = (directory: string): FrameSpec[][] =>
+        ['a', 'b'].map((file, nth) => [{ name: 'init', dso: `${directory}/app`, file: `${directory}/${file}.c`, line: nth + 1 }]);
+      expect(await changesOf(twice('/old'), twice('/new').slice(0, 1))).toEqual({ 'init in /new/app': 0.5, 'init in /old/app': -1 });
+      const shared = [{ name: 'init', dso: '/usr/lib/a.so' }];
+      expect(await changesOf([shared, [{ name: 'init', dso: '/usr/lib/b.so' }]], [shared])).toEqual({
+        'init in /usr/lib/a.so': 0.5,
+        'init in /usr/lib/b.so': -1,
+      });
+      const two = ['x', 'y'].map((directory) => [{ name: 'init', dso: `/${directory}/app` }]);
+      expect(Object.values(await changesOf(two, [[{ name: 'init', dso: '/z/app' }]]))).toEqual([-1, -1, 1]);
+    });
+  });
+
   test('is no longer compared when something else than one recording is shown', async () => {
     const state = await stateOf(OLD, NEW);
     for (const leave of [
@@ -135,20 +225,26 @@ describe('a recording that is compared with another one', () => {
         if (inputsWith(state.recording, state.selection.event).length < 2) return;
         state.group('none');
         if (isTurned) state.turn('callers');
-        const codes = (node: number): string =>
-          pathTo(state.graph, node, ROOT)
-            .map((one) => state.graph.code(one))
-            .join();
+        const { recording } = state;
+        const codes = (node: number): number[] => pathTo(state.graph, node, ROOT).map((one) => state.graph.code(one));
         const visit = (node: number, use: (node: number) => void): void => {
           use(node);
           for (const child of state.graph.children(node)) visit(child, use);
         };
         state.select({ scope: { of: 'input', index: 0 } });
         const weights = new Map<string, number>();
-        visit(ROOT, (node) => weights.set(codes(node), state.graph.weight(node)));
+        visit(ROOT, (node) => weights.set(codes(node).join(), state.graph.weight(node)));
+        const { functions } = state;
         state.select({ scope: { of: 'input', index: 1 } });
+        /** By code of what is shown: that of the same function in the base. */
+        const inBase = new Map<number, number>();
+        for (const [node, code] of withCounterparts(recording, functions, state.functions).code.entries())
+          if (code !== recording.code[node]) inBase.set(code, recording.code[node]);
         state.compare(0);
-        visit(ROOT, (node) => expect(state.comparison?.weight(node)).toBe(weights.get(codes(node)) ?? 0));
+        visit(ROOT, (node) => {
+          const path = codes(node).map((code) => inBase.get(code) ?? code);
+          expect(state.comparison?.weight(node)).toBe(weights.get(path.join()) ?? 0);
+        });
       }),
       { numRuns: runs(300, 30) },
     );

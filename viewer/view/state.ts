@@ -1,5 +1,6 @@
 import type { CallTree } from '../model/call-tree.ts';
 import { Comparison, canCompare, inputsWith, isComparable, relativeChange } from '../model/comparison.ts';
+import { withCounterparts } from '../model/counterparts.ts';
 import type { ShownStacks } from '../model/folded.ts';
 import type { FunctionWeights } from '../model/function-weights.ts';
 import { pathTo } from '../model/graph.ts';
@@ -206,7 +207,15 @@ export class State {
     this.tree = tree;
     this.functions = functions;
     if (!canCompare(this.recording, this.compared, this.selection, this.grouping)) this.compared = -1;
-    this.#base = this.compared < 0 ? undefined : selectSamples(this.recording, { ...this.selection, scope: { of: 'input', index: this.compared } });
+    this.#base = this.compared < 0 ? undefined : this.#selectBase();
+  }
+
+  /** The samples of the recording that is compared with, in which the functions of those that are shown are the same ones. */
+  #selectBase(): SelectedSamples {
+    const selection: Selection = { ...this.selection, scope: { of: 'input', index: this.compared } };
+    const base = selectSamples(this.recording, selection);
+    const recording = withCounterparts(this.recording, base.functions, this.functions);
+    return recording === this.recording ? base : selectSamples(recording, selection);
   }
 
   #makeGraph(change: Change): void {
