@@ -8,7 +8,7 @@ import { type RecordingHeader, readHeader } from '../perfdata/header/file-header
 import { listedBuildIds } from '../perfdata/listed-build-ids.ts';
 import { walkRecords } from '../perfdata/record-walk.ts';
 import type { RecordCursor } from '../perfdata/stream/record-cursor.ts';
-import type { RecordVisitor } from '../perfdata/stream/record-visitor.ts';
+import type { CarriedTrace, RecordVisitor } from '../perfdata/stream/record-visitor.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import type { SessionEvent } from './events/session-event.ts';
@@ -150,8 +150,8 @@ class Session implements RecordVisitor {
     return this.#traces.isDecoded && this.#job.source.sizeBytes === undefined;
   }
 
-  visitTrace(position: number, sizeBytes: number, bytes: Uint8Array | undefined): void {
-    this.#traces.addPiece(position, sizeBytes, bytes);
+  visitTrace(trace: CarriedTrace): void {
+    this.#traces.addPiece(trace);
   }
 
   /** Applies a record of what was there before the recording's first record. */
@@ -184,14 +184,14 @@ class Session implements RecordVisitor {
 
   /** Replays the hardware traces, for which all other records wait. */
   async #replayTraces(): Promise<void> {
-    const { header, source, options } = this.#job;
+    const { header, options } = this.#job;
     const { replay, traces } = this.#parts;
     this.#order.deliverThrough(replay.deliverMade);
     const settle = async (): Promise<string | undefined> => {
       await this.settle();
       return this.whyFull(this.#readBytes);
     };
-    await replayTraces(source, { ...this.#parts, features: header.features, compatPerf: options.compatPerf, traces, settle }, this.#diagnostics);
+    await replayTraces({ ...this.#parts, features: header.features, compatPerf: options.compatPerf, traces, settle }, this.#diagnostics);
   }
 
   async finish(): Promise<SessionResult> {

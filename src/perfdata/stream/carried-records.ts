@@ -95,13 +95,13 @@ export class CarriedRecords {
   async #visitTrace(sizeBytes: number): Promise<void> {
     const stream = this.#stream;
     const visitor = this.#visitor;
-    const { position } = stream;
+    const { position, source } = stream;
     if (visitor.keepsTraces !== true) {
-      if (stream.skipPayloadOf('PERF_RECORD_AUXTRACE', sizeBytes)) visitor.visitTrace?.(position, sizeBytes, undefined);
+      if (stream.skipPayloadOf('PERF_RECORD_AUXTRACE', sizeBytes)) visitor.visitTrace?.({ source, position, sizeBytes, bytes: undefined });
       return;
     }
     const bytes = await stream.takePayload(sizeBytes, 'PERF_RECORD_AUXTRACE');
-    if (bytes !== undefined) visitor.visitTrace?.(position, bytes.length, bytes);
+    if (bytes !== undefined) visitor.visitTrace?.({ source, position, sizeBytes: bytes.length, bytes });
   }
 
   /** Unpacks what there is of a compressed record in which the recording ends: it may hold whole records. */

@@ -53,7 +53,8 @@ interface Ahead {
  */
 export class RecordStream extends RecordCursor {
   readonly #pieces: Pieces;
-  readonly #source: ByteSource;
+  /** Where the records are read from. */
+  readonly source: ByteSource;
   readonly #end: number;
   readonly #readsAhead: boolean;
   #ahead: Ahead | undefined;
@@ -67,14 +68,14 @@ export class RecordStream extends RecordCursor {
     const pieces = new Pieces(chunkBytes + (readsAhead ? FRONT_BYTES : 0), littleEndian, readsAhead ? MAX_HELD_PIECES : 0);
     super(pieces, start, diagnostics, range);
     this.#pieces = pieces;
-    this.#source = source;
+    this.source = source;
     this.#end = end;
     this.#readsAhead = readsAhead;
   }
 
   /** How many bytes are known to follow the current record; undefined in a stream. */
   get bytesLeft(): number | undefined {
-    const { sizeBytes } = this.#source;
+    const { sizeBytes } = this.source;
     return sizeBytes === undefined ? undefined : Math.max(0, Math.min(this.#end, sizeBytes) - this.position);
   }
 
@@ -99,7 +100,7 @@ export class RecordStream extends RecordCursor {
    * @returns whether the bytes are there, as far as that can be known
    */
   skipPayloadOf(what: string, bytes: number): boolean {
-    const end = Math.min(this.#end, this.#source.sizeBytes ?? this.position + MAX_SKIPPED_BYTES);
+    const end = Math.min(this.#end, this.source.sizeBytes ?? this.position + MAX_SKIPPED_BYTES);
     if (this.position + bytes <= end) {
       this.skipPayload(bytes);
       return true;
@@ -126,7 +127,7 @@ export class RecordStream extends RecordCursor {
     const scratch = new Uint8Array(Math.min(PAYLOAD_PIECE_BYTES, sizeBytes));
     while (done < sizeBytes) {
       const wanted = Math.min(scratch.length, sizeBytes - done, Math.max(0, this.#end - position - done));
-      const count = wanted === 0 ? 0 : await this.#source.readAt(position + done, scratch.subarray(0, wanted));
+      const count = wanted === 0 ? 0 : await this.source.readAt(position + done, scratch.subarray(0, wanted));
       if (count === 0) break;
       parts.push(scratch.slice(0, count));
       done += count;
@@ -136,14 +137,14 @@ export class RecordStream extends RecordCursor {
 
   /** Reads what follows the records, from the current position on, up to the size of the largest payload that is kept. */
   takeRest(): Promise<Uint8Array | undefined> {
-    const left = (this.#source.sizeBytes ?? Number.POSITIVE_INFINITY) - this.position;
+    const left = (this.source.sizeBytes ?? Number.POSITIVE_INFINITY) - this.position;
     return this.takePayload(Math.min(MAX_PAYLOAD_BYTES, left), 'the last record');
   }
 
   /** Assumes that only zeros are left: a file can have terabytes of them without storing any. */
   #endInZeros(): false {
     const { buffer } = this;
-    const end = Math.min(this.#end, this.#source.sizeBytes ?? buffer.base + buffer.filled);
+    const end = Math.min(this.#end, this.source.sizeBytes ?? buffer.base + buffer.filled);
     this.nextOffset = end - buffer.base;
     buffer.isComplete = true;
     this.#reportRemainder(end);
@@ -167,7 +168,7 @@ export class RecordStream extends RecordCursor {
 
   async #readInto(target: Uint8Array, position: number): Promise<number> {
     const wanted = Math.min(target.length, this.#end - position);
-    return wanted > 0 ? this.#source.readAt(position, target.subarray(0, wanted)) : 0;
+    return wanted > 0 ? this.source.readAt(position, target.subarray(0, wanted)) : 0;
   }
 
   /** Goes on in the buffer into which was read ahead. @returns how many bytes there are; undefined if they are not what follows */
@@ -187,7 +188,7 @@ export class RecordStream extends RecordCursor {
   }
 
   #readAhead(position: number): void {
-    if (!this.#readsAhead || position >= Math.min(this.#end, this.#source.sizeBytes ?? 0)) return;
+    if (!this.#readsAhead || position >= Math.min(this.#end, this.source.sizeBytes ?? 0)) return;
     const piece = this.#pieces.take();
     const count = this.#readInto(piece.view.bytes.subarray(FRONT_BYTES), position);
     this.#ahead = { piece, position, count };
@@ -200,7 +201,7 @@ export class RecordStream extends RecordCursor {
     const { buffer } = this;
     if (buffer.filled < buffer.view.length) return;
     const needed = this.nextOffset + RECORD_HEADER_BYTES <= buffer.filled ? this.declaredSize() : 0;
-    const left = Math.min(this.#end, this.#source.sizeBytes ?? Number.POSITIVE_INFINITY) - this.position;
+    const left = Math.min(this.#end, this.source.sizeBytes ?? Number.POSITIVE_INFINITY) - this.position;
     if (needed > MAX_RECORD_BYTES || needed > left) {
       this.giveUpRecord();
       this.compact();
@@ -212,7 +213,7 @@ export class RecordStream extends RecordCursor {
   /** @param end how far the bytes reach */
   #reportRemainder(end = this.buffer.base + this.buffer.filled): void {
     const rest = this.endSearch() ? 0 : this.buffer.filled - this.nextOffset;
-    const limit = Math.min(this.#end, this.#source.sizeBytes ?? Number.POSITIVE_INFINITY);
+    const limit = Math.min(this.#end, this.source.sizeBytes ?? Number.POSITIVE_INFINITY);
     const missing = Number.isFinite(this.#end) ? this.#end - end : 0;
     if (end > limit || this.position > limit) {
       const over = Math.max(end, this.position) - limit;

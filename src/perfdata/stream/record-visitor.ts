@@ -1,6 +1,16 @@
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
-import type { OnProgress } from '../../base/streams/byte-source.ts';
+import type { ByteSource, OnProgress } from '../../base/streams/byte-source.ts';
 import type { RecordCursor } from './record-cursor.ts';
+
+/** Bytes of a hardware trace, which follow its AUXTRACE. */
+export interface CarriedTrace {
+  /** Where they can be read, and from which position on: the recording itself, or a file of a directory. */
+  readonly source: ByteSource;
+  readonly position: number;
+  readonly sizeBytes: number;
+  /** The bytes themselves, not to be changed, if {@link RecordVisitor.keepsTraces} is true. */
+  readonly bytes: Uint8Array | undefined;
+}
 
 /** Sees the records of a recording one after another, those inside compressed data after the record that carries them. */
 export interface RecordVisitor {
@@ -8,12 +18,9 @@ export interface RecordVisitor {
   visit(record: RecordCursor): void;
   /** Receives the bytes of TRACING_DATA, after the record itself was seen. */
   visitTracingData(bytes: Uint8Array, fileOffset: number): void;
-  /**
-   * Receives where the bytes of a hardware trace are, after its AUXTRACE was seen. Without this method, they are stepped over.
-   * @param bytes the bytes themselves, not to be changed, if {@link keepsTraces} is true
-   */
-  visitTrace?(position: number, sizeBytes: number, bytes: Uint8Array | undefined): void;
-  /** Whether {@link visitTrace} needs the bytes. */
+  /** Receives where the bytes of a hardware trace are, after its AUXTRACE was seen. Without this method, they are stepped over. */
+  visitTrace?(trace: CarriedTrace): void;
+  /** Whether {@link visitTrace} needs the bytes themselves. */
   readonly keepsTraces?: boolean;
   /**
    * For a directory recording, whose files were written side by side: called when a piece of part `part` has been visited. Without this method, the parts are

@@ -6,7 +6,7 @@ import type { Features } from '../../perfdata/features/features.ts';
 import { type RecordingHeader, readHeader } from '../../perfdata/header/file-header.ts';
 import { walkRecords } from '../../perfdata/record-walk.ts';
 import type { RecordCursor } from '../../perfdata/stream/record-cursor.ts';
-import type { RecordVisitor } from '../../perfdata/stream/record-visitor.ts';
+import type { CarriedTrace, RecordVisitor } from '../../perfdata/stream/record-visitor.ts';
 import { SIMPLEPERF_TYPE_START } from '../../simpleperf/constants.ts';
 import { RecordingClock } from '../events/clock.ts';
 import { type EventList, eventsOf } from '../events/events.ts';
@@ -33,7 +33,7 @@ export async function findSampleTimes(source: RecordingSource, header: Recording
   const scannedHeader = await readHeader(source, unheard);
   const scan = new SampleTimeScan(scannedHeader, unheard);
   await walkRecords(source, scannedHeader, scan, {}, unheard);
-  await scan.readTraces(source, unheard);
+  await scan.readTraces(unheard);
   return notedSampleTimes(scannedHeader.features) ?? scan.span();
 }
 
@@ -73,13 +73,13 @@ class SampleTimeScan implements RecordVisitor {
 
   visitTracingData(): void {}
 
-  visitTrace(position: number, sizeBytes: number): void {
-    this.#traces.addPiece(position, sizeBytes, undefined);
+  visitTrace(trace: CarriedTrace): void {
+    this.#traces.addPiece(trace);
   }
 
   /** Looks at the times of what will become samples. */
-  async readTraces(source: RecordingSource, diagnostics: Diagnostics): Promise<void> {
-    await visitTraceTimes(source, this.#traces, this.#clock, (timeNs) => this.#see(timeNs), diagnostics);
+  async readTraces(diagnostics: Diagnostics): Promise<void> {
+    await visitTraceTimes(this.#traces, this.#clock, (timeNs) => this.#see(timeNs), diagnostics);
   }
 
   #see(timeNs: number): void {

@@ -1,16 +1,14 @@
 import { grown } from '../../base/tables/growable.ts';
+import type { CarriedTrace } from '../../perfdata/stream/record-visitor.ts';
 
 /** A part of a buffer's contents. */
 export interface AuxPiece {
-  /** Where its bytes are in the recording. */
-  readonly position: number;
-  readonly sizeBytes: number;
+  /** Its bytes, or where they are. */
+  readonly trace: CarriedTrace;
   /** Where they were in the buffer, which counts on as it is written again from its start. */
   readonly offset: number;
   /** Position in the file of the record that they follow. */
   readonly nr: number;
-  /** The bytes themselves, if they can be read only once. */
-  readonly bytes: Uint8Array | undefined;
 }
 
 /** What an AUX record says about the part of a buffer that it adds. */

@@ -5,6 +5,7 @@ import { AUX, AUXTRACE, AUXTRACE_INFO, TIME_CONV, TIME_CONV_CYCLES } from '../..
 import { SWITCH_CPU_WIDE, TASK } from '../../perfdata/records/kernel-records.ts';
 import type { SampleIdLayout } from '../../perfdata/samples/sample-id.ts';
 import type { RecordCursor } from '../../perfdata/stream/record-cursor.ts';
+import type { CarriedTrace } from '../../perfdata/stream/record-visitor.ts';
 import type { RecordingClock } from '../events/clock.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { AuxBuffer, type AuxRange } from './aux-buffer.ts';
@@ -44,6 +45,8 @@ export class AuxTraces {
   readonly #buffers = new Map<number, AuxBuffer>();
   readonly #cpuThreads = new Map<number, CpuThreads>();
   #isDecoded = false;
+  /** Whether the traces that follow are of the kind that is decoded. */
+  #isSpe = false;
   /** Whether buffers are of CPUs or of threads: all are of one kind. Undefined before the first trace. */
   #isPerCpu: boolean | undefined;
   /** What records of the kernel said about parts of buffers before that. */
@@ -100,14 +103,15 @@ export class AuxTraces {
   read(record: RecordCursor, nr: number): boolean {
     switch (record.type) {
       case abi.PERF_RECORD_AUXTRACE_INFO:
-        if (record.size >= AUXTRACE_INFO.minBytes) this.#isDecoded = record.view.u32(record.offset + AUXTRACE_INFO.at.auxtraceType) === AUXTRACE_ARM_SPE;
-        return this.#isDecoded;
+        if (record.size >= AUXTRACE_INFO.minBytes) this.#isSpe = record.view.u32(record.offset + AUXTRACE_INFO.at.auxtraceType) === AUXTRACE_ARM_SPE;
+        this.#isDecoded ||= this.#isSpe;
+        return this.#isSpe;
       case abi.PERF_RECORD_TIME_CONV:
         // It comes before the traces, and even before AUXTRACE_INFO.
         if (record.size >= TIME_CONV.minBytes) this.#readTimeConversion(record);
         return false;
       case abi.PERF_RECORD_AUXTRACE:
-        if (!this.#isDecoded || record.size < AUXTRACE.minBytes) return false;
+        if (!this.#isSpe || record.size < AUXTRACE.minBytes) return false;
         this.#readTrace(record, nr);
         return true;
       default:
@@ -137,13 +141,13 @@ export class AuxTraces {
     this.#current = { buffer: this.#bufferOf(cpu, tid), offset: view.u64(offset + AUXTRACE.at.auxOffset), nr };
   }
 
-  /** Notes where the bytes after the last AUXTRACE are. @param bytes the bytes themselves, if they can be read only once */
-  addPiece(position: number, sizeBytes: number, bytes: Uint8Array | undefined): void {
-    if (this.#current === undefined || sizeBytes === 0) return;
+  /** Notes where the bytes after the last AUXTRACE are. */
+  addPiece(trace: CarriedTrace): void {
+    if (this.#current === undefined || trace.sizeBytes === 0) return;
     const { buffer, offset, nr } = this.#current;
     this.#current = undefined;
-    buffer.pieces.push({ position, sizeBytes, offset, nr, bytes });
-    this.#keptBytes += bytes?.length ?? 0;
+    buffer.pieces.push({ trace, offset, nr });
+    this.#keptBytes += trace.bytes?.length ?? 0;
     this.#pieceCount++;
   }
 

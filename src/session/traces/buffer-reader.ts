@@ -1,12 +1,11 @@
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
-import type { ByteSource } from '../../base/streams/byte-source.ts';
+import type { CarriedTrace } from '../../perfdata/stream/record-visitor.ts';
 import type { SpeOperation } from '../../spe/operation.ts';
 import { SpeOperationReader } from '../../spe/operation-reader.ts';
 import type { AuxBuffer, AuxPiece } from './aux-buffer.ts';
 
 /** Reads the operations in one buffer, a chunk at a time. */
 export class BufferReader {
-  readonly #source: ByteSource;
   readonly #pieces: readonly AuxPiece[];
   readonly #chunk: Uint8Array;
   readonly #diagnostics: Diagnostics;
@@ -21,8 +20,7 @@ export class BufferReader {
   nr = -1;
 
   /** @param chunk where to read to: it can be shared, because all that {@link next} has read is kept elsewhere */
-  constructor(source: ByteSource, { pieces }: AuxBuffer, chunk: Uint8Array, diagnostics: Diagnostics) {
-    this.#source = source;
+  constructor({ pieces }: AuxBuffer, chunk: Uint8Array, diagnostics: Diagnostics) {
     this.#pieces = pieces;
     this.#chunk = chunk;
     this.#diagnostics = diagnostics;
@@ -40,7 +38,7 @@ export class BufferReader {
 
   /** Bytes that have not been read. */
   get bytesLeft(): number {
-    return this.#pieces.slice(this.#piece).reduce((sum, { sizeBytes }) => sum + sizeBytes, -this.#done);
+    return this.#pieces.slice(this.#piece).reduce((sum, { trace }) => sum + trace.sizeBytes, -this.#done);
   }
 
   /** Reads a chunk. All of it is to be used before the next one is read. @returns false at the end */
@@ -52,10 +50,10 @@ export class BufferReader {
     }
     if (this.#done === 0 && piece.offset !== this.#expected) this.#drop();
     this.nr = piece.nr;
-    const bytes = await this.#bytesOf(piece);
+    const bytes = await this.#bytesOf(piece.trace);
     this.#reader.begin(bytes, piece.offset + this.#done);
     this.#done += bytes.length;
-    if (bytes.length === 0 || this.#done >= piece.sizeBytes) {
+    if (bytes.length === 0 || this.#done >= piece.trace.sizeBytes) {
       this.#expected = piece.offset + this.#done;
       this.#done = 0;
       this.#piece++;
@@ -74,10 +72,10 @@ export class BufferReader {
     return false;
   }
 
-  async #bytesOf({ position, sizeBytes, bytes }: AuxPiece): Promise<Uint8Array> {
+  async #bytesOf({ source, position, sizeBytes, bytes }: CarriedTrace): Promise<Uint8Array> {
     const count = Math.min(this.#chunk.length, sizeBytes - this.#done);
     if (bytes !== undefined) return bytes.subarray(this.#done, this.#done + count);
-    return this.#chunk.subarray(0, await this.#source.readAt(position + this.#done, this.#chunk.subarray(0, count)));
+    return this.#chunk.subarray(0, await source.readAt(position + this.#done, this.#chunk.subarray(0, count)));
   }
 
   /** Leaves out what is known of an operation whose end is missing. */

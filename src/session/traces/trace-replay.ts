@@ -1,5 +1,4 @@
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
-import type { ByteSource } from '../../base/streams/byte-source.ts';
 import { PERF_TYPE_BREAKPOINT } from '../../perfdata/abi/constants.ts';
 import type { AuxTraces } from './aux-traces.ts';
 import { BufferReader } from './buffer-reader.ts';
@@ -25,16 +24,14 @@ export interface TraceReplayParts extends SpeSampleParts {
  * Makes samples of the traces of a recording, side by side in time order. All records have been read before, since the kernel gives a trace away only when its
  * buffer is full or its thread leaves the CPU: what other buffers hold of the same time was written long before.
  */
-export async function replayTraces(source: ByteSource, parts: TraceReplayParts, diagnostics: Diagnostics): Promise<void> {
+export async function replayTraces(parts: TraceReplayParts, diagnostics: Diagnostics): Promise<void> {
   const { traces, events, order, compatPerf } = parts;
   const { buffers, traceClock } = traces;
   const recorded = events.events.find(({ attr }) => attr.type > PERF_TYPE_BREAKPOINT) ?? events.events[0];
   if (buffers.length === 0 || recorded === undefined) return;
   const samples = new SpeSamples(parts, traceClock, recorded);
   const chunk = new Uint8Array(Math.max(MIN_CHUNK_BYTES, Math.min(MAX_CHUNK_BYTES, Math.floor(CHUNKS_BYTES / buffers.length))));
-  const open = new BufferHeap(
-    buffers.map((buffer) => new BufferReplay({ traces, samples, compatPerf }, buffer, new BufferReader(source, buffer, chunk, diagnostics))),
-  );
+  const open = new BufferHeap(buffers.map((buffer) => new BufferReplay({ traces, samples, compatPerf }, buffer, new BufferReader(buffer, chunk, diagnostics))));
   let enough = MIN_FLUSHED_ROWS;
   for (let next = open.first; next !== undefined; next = open.first) {
     const hasMore = await next.play();

@@ -1,5 +1,4 @@
 import type { Diagnostics } from '../../base/problems/diagnostics.ts';
-import type { ByteSource } from '../../base/streams/byte-source.ts';
 import type { RecordingClock } from '../events/clock.ts';
 import type { AuxTraces } from './aux-traces.ts';
 import { BufferReader } from './buffer-reader.ts';
@@ -11,7 +10,6 @@ const CHUNK_BYTES = 64 << 10;
  * @param see called with each, relative to the clock's base
  */
 export async function visitTraceTimes(
-  source: ByteSource,
   { buffers, traceClock }: AuxTraces,
   clock: RecordingClock,
   see: (timeNs: number) => void,
@@ -20,7 +18,7 @@ export async function visitTraceTimes(
   if (traceClock === undefined) return;
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (const buffer of buffers) {
-    const reader = new BufferReader(source, buffer, chunk, diagnostics);
+    const reader = new BufferReader(buffer, chunk, diagnostics);
     while (await reader.read()) {
       while (reader.next()) {
         const { hasTime, timeLo, timeHi } = reader.operation;

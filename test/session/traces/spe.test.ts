@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { openStream } from '../../../src/host/input/open-input.ts';
 import { readProfile } from '../../../src/pipeline/read-profile.ts';
-import { encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
+import type { TimeRange } from '../../../src/session/filter/time-ranges.ts';
+import { encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../../support/builders/recordings/perf-encoder.ts';
 import { concatBytes, type SpeOperation, speClass, speEvent, spePacket, speRecord } from '../../support/builders/recordings/spe-encoder.ts';
 import { encodeIndexed, noted, process, type SpeRecordingSpec, speRecording, type TracePiece } from '../../support/builders/recordings/spe-recordings.ts';
 import { type Decoded, decode } from '../../support/readers/decode.ts';
@@ -207,6 +209,28 @@ describe('traces', () => {
     const { profile } = await readProfile(source, { keepSamples: true }, new Diagnostics());
     expect(profile.samples?.size).toBe(9);
     expect(profile.events).toEqual(whole.profile.events);
+  });
+
+  it('are read from the files of a directory', async () => {
+    const { attrs = [], records = [] } = spec;
+    // Types of AUX and AUXTRACE: perf writes both to the file of the thread that reads the CPU's buffers.
+    const isOfPart = ({ type }: RecordSpec): boolean => type === 11 || type === 71;
+    const main = encodeFile({ ...spec, records: records.filter((each) => !isOfPart(each)) });
+    const part = Uint8Array.from(records.filter(isOfPart).flatMap((each) => [...encodeRecord(each, attrs)]));
+    const recorded = Object.assign(new BufferSource(main, 'data'), { parts: [new BufferSource(part, 'data.0')] });
+    const diagnostics = new Diagnostics();
+    const times: TimeRange[] = [{ kind: 'percent', from: 0, to: 100 }];
+    const { profile } = await readProfile(recorded, { keepSamples: true, filter: { times } }, diagnostics);
+    expect(diagnostics.list()).toEqual([]);
+    expect(profile.events).toEqual((await decode(encodeFile(spec))).profile.events);
+  });
+
+  it('of one kind are decoded if there are others, which is reported', async () => {
+    const others = [toolRecords.auxtraceInfo({ auxtraceType: 1, priv: [] }), toolRecords.auxtrace({ data: new Uint8Array(8) })];
+    const records = [...(spec.records ?? []), ...others];
+    const decoded = await decode(encodeFile({ ...spec, records }));
+    expect(decoded.samples).toHaveLength(9);
+    expect(codes(decoded)).toEqual(['auxtrace 1']);
   });
 
   it('go on from one piece to the next', async () => {
