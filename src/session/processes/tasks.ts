@@ -83,8 +83,9 @@ export class TaskTable {
     return this.#find(pid, tid) !== undefined;
   }
 
-  /** The process of the thread that has `tid` now, or had it last; −1 if it is not known. */
+  /** The process of the thread that has `tid` now, or had it last; −1 if it is not known. The idle threads, which have tid 0, are all of process 0. */
   pidOf(tid: number): number {
+    if (tid === 0) return 0;
     const known = this.#threadOf.get(tid);
     return known === undefined ? -1 : this.threads[known].pid;
   }

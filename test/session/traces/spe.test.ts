@@ -93,6 +93,12 @@ describe('threads', () => {
     ]);
   });
 
+  it('that have nothing to do are of process 0, of which no record speaks', async () => {
+    const decoded = await decodeTrace([load(2000n, { context: 0 })]);
+    expect(decoded.samples.map(({ pid, tid, comm }) => [pid, tid, comm])).toContainEqual([0, 0, 'swapper']);
+    expect(decoded.samples.every(({ pid }) => pid === 0)).toBe(true);
+  });
+
   it('are those that switches name, on each CPU', async () => {
     const records = [...other, ...switchTo(1500n, 200, 100), ...switchTo(2050n, 100, 200), ...switchTo(2150n, 200, 100)];
     const bytes = concatBytes([load(1400n), load(2000n), load(2100n), load(2200n)]);
