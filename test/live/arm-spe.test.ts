@@ -37,6 +37,10 @@ const switchTo = (time: bigint, from: number, to: number): RecordSpec[] => [
 /** As on a machine whose timer counts at 1050 MHz. */
 const TIMER = toolRecords.timeConvCycles({ shift: 31n, mult: 2_045_222_520n, zero: 0n, cycles: 0n, mask: (1n << 56n) - 1n, capZero: 1, capShort: 0 });
 
+const LOADS = concatBytes(
+  Array.from({ length: 250 }, (_, i) => speRecord({ pc: 0x400010n, operation: [speClass.memory, 0], time: 2000n + BigInt(i), context: 100 })),
+);
+
 const CASES: readonly (readonly [string, SpeRecordingSpec])[] = [
   ['traces of several CPUs', { pieces: [{ bytes: random(1) }, { bytes: random(2), cpu: 1 }, { bytes: random(3, { start: 40_000n }), cpu: 3 }] }],
   ['data sources of Neoverse N1', { pieces: [{ bytes: random(4) }], cpuid: '0x00000000413fd0c1' }],
@@ -45,6 +49,8 @@ const CASES: readonly (readonly [string, SpeRecordingSpec])[] = [
   ['ticks of a timer', { pieces: [{ bytes: random(7, { start: 1n << 36n }) }, { bytes: random(8, { start: (1n << 36n) + 77n }), cpu: 2 }], timeConv: TIMER }],
   ['a trace in several pieces', { pieces: [{ bytes: random(9) }, { bytes: random(10, { start: 60_000n }), offset: BigInt(random(9).length) }] }],
   ['threads of switches', { pieces: [{ bytes: random(11, { threads: [] }) }], records: [...switchTo(9000n, 100, 200), ...switchTo(20_000n, 200, 100)] }],
+  ['idle CPUs', { pieces: [{ bytes: random(19, { threads: [0, 100] }) }] }],
+  ['loads without a data source', { pieces: [{ bytes: LOADS }], cpuid: '0x00000000413fd0c1' }],
   ['no threads at all', { pieces: [{ bytes: random(12, { threads: [] }) }] }],
   [
     'flags',

@@ -44,6 +44,8 @@ interface Source {
   readonly lo: number;
 }
 
+/** Stores have no data source. */
+const STORE_SOURCE: Source = { hi: LEVEL_NA, lo: LVL_NA | SNOOP_NA };
 const PEER_IN_CLUSTER: Source = { hi: LEVEL_3 | SNOOP_PEER, lo: LVL_L3 | LVL_HIT };
 
 /**
@@ -81,10 +83,16 @@ export class SpeDataSource {
   lo = 0;
   hi = 0;
   readonly #isNeoverse: boolean;
+  /** The number for loads that have none; −1 if the events decide. */
+  readonly #absent: number;
 
-  /** @param isNeoverse whether numbers of data sources are those of Neoverse cores; else they mean nothing here */
-  constructor(isNeoverse: boolean) {
+  /**
+   * @param isNeoverse whether numbers of data sources are those of Neoverse cores; else they mean nothing here
+   * @param likePerf whether a load whose source the processor did not note has the number 0, a hit in the first level, as in perf 6.1 (observed)
+   */
+  constructor(isNeoverse: boolean, likePerf = false) {
     this.#isNeoverse = isNeoverse;
+    this.#absent = likePerf ? 0 : -1;
   }
 
   /** Sets {@link lo} and {@link hi}; 0 for operations that access no memory. */
@@ -95,9 +103,11 @@ export class SpeDataSource {
     if (operationClass !== CLASS_MEMORY) return;
     const isStore = (operation & OPERATION_STORE) !== 0;
     this.lo = isStore ? OP_STORE : OP_LOAD;
+    const source = dataSource < 0 ? this.#absent : dataSource;
     if (!this.#isNeoverse) this.#readLevel(events);
-    else if (isStore) this.#add({ hi: LEVEL_NA, lo: LVL_NA | SNOOP_NA });
-    else this.#add(NEOVERSE_SOURCES.get(dataSource));
+    else if (isStore) this.#add(STORE_SOURCE);
+    else if (source < 0) this.#readLevel(events);
+    else this.#add(NEOVERSE_SOURCES.get(source));
     if ((events & (EVENT_TLB_ACCESS | EVENT_TLB_WALK)) !== 0) this.lo |= TLB_WALKER | ((events & EVENT_TLB_WALK) !== 0 ? TLB_MISS : TLB_HIT);
     this.lo >>>= 0;
   }

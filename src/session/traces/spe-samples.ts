@@ -64,7 +64,7 @@ export class SpeSamples {
     this.#details = details;
     this.#traceClock = traceClock;
     this.#sessionEvents = events.events;
-    this.#dataSource = new SpeDataSource(hasNeoverseSources(features, compatPerf));
+    this.#dataSource = new SpeDataSource(hasNeoverseSources(features, compatPerf), compatPerf);
     this.#wanted = compatPerf ? SPE_EVENTS : [...SPE_EVENTS, ...OWN_SPE_EVENTS];
     this.#firstEvent = events.addMade(this.#wanted.map((event) => madeEvent(event, recorded)));
   }

@@ -5,8 +5,8 @@ import { dataSourceText } from '../../../src/writers/script/data-source.ts';
 import { speClass, speEvent } from '../../support/builders/recordings/spe-encoder.ts';
 
 /** `data_src` of an operation, as a number and as perf script prints it. */
-function sourceOf(isNeoverse: boolean, operation: Partial<SpeOperation>): [string, string] {
-  const source = new SpeDataSource(isNeoverse);
+function sourceOf(isNeoverse: boolean, operation: Partial<SpeOperation>, likePerf = false): [string, string] {
+  const source = new SpeDataSource(isNeoverse, likePerf);
   source.read(Object.assign(new SpeOperation(), operation));
   return [((BigInt(source.hi) << 32n) | BigInt(source.lo)).toString(16), dataSourceText(source.lo, source.hi, false)];
 }
@@ -46,11 +46,16 @@ describe('data sources of Neoverse cores', () => {
     [0xd, 'be00000022', 'Remote N/A or N/A|SNP Peer'],
     [0xe, '1a00101042', 'Local RAM or RAM hit|SNP None'],
     [0x1, '2', 'N/A|SNP N/A'],
-    [-1, '2', 'N/A|SNP N/A'],
   ])('%i', (dataSource, expected, text) => {
     const events = Number(l1dAccess | l1dRefill);
     expect(sourceOf(true, { ...LOAD, events, dataSource })).toEqual([expected, `|OP LOAD|LVL ${text}|TLB N/A|LCK No|BLK  N/A`]);
     expect(sourceOf(true, { ...STORE, events, dataSource })[0]).toBe('1e00080024');
+  });
+
+  it('follow from the events where the processor did not note any: perf 6.1 shows a hit in the first level', () => {
+    const load = { ...LOAD, events: Number(l1dAccess | l1dRefill | llcAccess), dataSource: -1 };
+    expect(sourceOf(true, load)[0]).toBe('842');
+    expect(sourceOf(true, load, true)[0]).toBe('200100142');
   });
 
   it.each([
