@@ -18,6 +18,10 @@ export class TraceClock {
   readonly #shift: number;
   readonly #mult: number;
   readonly #isShort: boolean;
+  readonly #cyclesLo: number;
+  readonly #cyclesHi: number;
+  readonly #maskLo: number;
+  readonly #maskHi: number;
   /** The time of the last tick without its bits below the shift, and that tick: most ticks have the same. */
   #base: bigint | undefined;
   #baseLo = 0;
@@ -32,6 +36,11 @@ export class TraceClock {
     this.#conversion = conversion;
     this.#shift = Number(conversion.shift);
     this.#mult = Number(conversion.mult);
+    const { cycles, mask } = conversion;
+    this.#cyclesLo = Number(cycles & 0xffffffffn);
+    this.#cyclesHi = Number(cycles >> 32n);
+    this.#maskLo = Number(mask & 0xffffffffn);
+    this.#maskHi = Number(mask >> 32n);
     this.#isShort = conversion.mask !== 0n && conversion.mask !== 2n ** 64n - 1n;
   }
 
@@ -43,10 +52,12 @@ export class TraceClock {
   /** Converts ticks. @returns nothing: the time in nanoseconds is in {@link lo} and {@link hi} */
   convert(ticksLo: number, ticksHi: number): void {
     if (this.#isShort) {
-      const { cycles, mask } = this.#conversion;
-      const ticks = (BigInt(ticksHi) << 32n) | BigInt(ticksLo);
-      const whole = BigInt.asUintN(64, cycles + (BigInt.asUintN(64, ticks - cycles) & mask));
-      this.#convert(Number(whole & 0xffffffffn), Number(whole >> 32n));
+      // cycles + ((ticks - cycles) & mask), by words.
+      const lo = ticksLo - this.#cyclesLo;
+      const hi = ticksHi - this.#cyclesHi - (lo < 0 ? 1 : 0);
+      const sum = this.#cyclesLo + ((lo & this.#maskLo) >>> 0);
+      const sumHi = this.#cyclesHi + ((hi & this.#maskHi) >>> 0) + (sum < WORD ? 0 : 1);
+      this.#convert(sum >>> 0, sumHi >>> 0);
     } else {
       this.#convert(ticksLo, ticksHi);
     }
