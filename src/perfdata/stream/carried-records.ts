@@ -7,7 +7,7 @@ import * as abi from '../abi/constants.ts';
 import { CompressedRecords } from './compressed-records.ts';
 import { NestedRecords } from './nested-records.ts';
 import type { RecordCursor } from './record-cursor.ts';
-import type { RecordStream } from './record-stream.ts';
+import { MAX_PAYLOAD_BYTES, type RecordStream } from './record-stream.ts';
 import type { RecordVisitor, Walk, WalkOptions, WalkStop } from './record-visitor.ts';
 
 /** Records that carry more than their fields. */
@@ -96,12 +96,18 @@ export class CarriedRecords {
     const stream = this.#stream;
     const visitor = this.#visitor;
     const { position, source } = stream;
-    if (visitor.keepsTraces !== true) {
-      if (stream.skipPayloadOf('PERF_RECORD_AUXTRACE', sizeBytes)) visitor.visitTrace?.({ source, position, sizeBytes, bytes: undefined });
-      return;
+    if (visitor.keepsTraces === true && sizeBytes <= MAX_PAYLOAD_BYTES) {
+      const bytes = await stream.takePayload(sizeBytes, 'PERF_RECORD_AUXTRACE');
+      if (bytes !== undefined) visitor.visitTrace?.({ source, position, sizeBytes: bytes.length, bytes });
+    } else if (stream.skipPayloadOf('PERF_RECORD_AUXTRACE', sizeBytes)) {
+      if (visitor.keepsTraces === true) this.#reportTooLarge(position, sizeBytes);
+      else visitor.visitTrace?.({ source, position, sizeBytes, bytes: undefined });
     }
-    const bytes = await stream.takePayload(sizeBytes, 'PERF_RECORD_AUXTRACE');
-    if (bytes !== undefined) visitor.visitTrace?.({ source, position, sizeBytes: bytes.length, bytes });
+  }
+
+  #reportTooLarge(position: number, sizeBytes: number): void {
+    const message = 'parts of the hardware trace are too large to be kept, as for a pipe: record to a file, or with smaller buffers (perf record -m ,16M)';
+    this.#diagnostics.addBytes('auxtrace-too-large', 'loss', message, position, sizeBytes);
   }
 
   /** Unpacks what there is of a compressed record in which the recording ends: it may hold whole records. */

@@ -15,8 +15,8 @@ const MAX_HELD_PIECES = 3;
 const MIN_CHUNK_BYTES = 128 << 10;
 /** simpleperf's own records can be larger; those in real recordings have a few megabytes. */
 const MAX_RECORD_BYTES = 64 << 20;
-/** Payloads that are kept whole (TRACING_DATA) have a few megabytes at most. */
-const MAX_PAYLOAD_BYTES = 64 << 20;
+/** Payloads that are kept whole have a few megabytes at most (TRACING_DATA), or as many as perf's buffer for hardware traces (AUXTRACE of a pipe). */
+export const MAX_PAYLOAD_BYTES = 64 << 20;
 const PAYLOAD_PIECE_BYTES = 1 << 20;
 /** This many zeros are searched for further records, plus as many as there were other bytes. A disk that lost power leaves far fewer. */
 const SPARE_ZERO_BYTES = 64 << 20;

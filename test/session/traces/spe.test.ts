@@ -239,6 +239,16 @@ describe('traces', () => {
     expect(codes(decoded)).toEqual(['auxtrace 1']);
   });
 
+  it('in pieces that are too large to be kept are stepped over in streams, and reported', async () => {
+    const large = (1 << 26) + 8;
+    const pieces: TracePiece[] = [{ bytes: load(2000n) }, { bytes: new Uint8Array(large), offset: 64n }, { bytes: load(2100n), offset: BigInt(64 + large) }];
+    const { source } = await openStream(Readable.from([encodePipe(speRecording({ pieces }))]), '-');
+    const diagnostics = new Diagnostics();
+    const { profile } = await readProfile(source, { keepSamples: true, filter: { events: ['memory'] } }, diagnostics);
+    expect(profile.samples?.size).toBe(2);
+    expect(diagnostics.list().map(({ code, bytes }) => [code, bytes])).toEqual([['auxtrace-too-large', large]]);
+  });
+
   it('go on from one piece to the next', async () => {
     const bytes = concatBytes([load(2000n, { context: 100 }), load(2100n), load(2200n)]);
     const decoded = await decodeTrace({ pieces: [{ bytes: bytes.slice(0, 70) }, { bytes: bytes.slice(70), offset: 70n }] });
