@@ -1,6 +1,6 @@
 import { ByteView } from '../../base/bytes/byte-view.ts';
 import { type ByteSource, readRange } from '../../base/streams/byte-source.ts';
-import { decodeText } from '../../base/text/text.ts';
+import { byteLength, decodeText } from '../../base/text/text.ts';
 import type { SymbolFiles } from '../inputs/symbol-files.ts';
 
 /**
@@ -77,10 +77,12 @@ function isEnd(tail: ByteView, at: number): boolean {
 }
 
 function findStored(directory: ByteView, name: string): StoredEntry | undefined {
+  // Most names differ in length: they are not even decoded.
+  const nameSize = byteLength(name);
   for (let at = 0; at + ENTRY.bytes <= directory.length && directory.u32(at) === ENTRY.signature; ) {
     const nameAt = at + ENTRY.bytes;
     const nameEnd = nameAt + directory.u16(at + ENTRY.nameSize);
-    if (decodeText(directory.bytes.subarray(nameAt, nameEnd)) === name) {
+    if (nameEnd - nameAt === nameSize && decodeText(directory.bytes.subarray(nameAt, nameEnd)) === name) {
       if (directory.u16(at + ENTRY.method) !== STORED) return undefined;
       return { headerOffset: directory.u32(at + ENTRY.headerOffset), sizeBytes: directory.u32(at + ENTRY.packedSize) };
     }
