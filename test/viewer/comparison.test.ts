@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Profile } from '../../src/profile/profile.ts';
-import { change, inputsWith, pointsText, relativeChange } from '../../viewer/model/comparison.ts';
+import { change, comparableInputs, pointsText, relativeChange } from '../../viewer/model/comparison.ts';
 import { withCounterparts } from '../../viewer/model/counterparts.ts';
 import { pathTo } from '../../viewer/model/graph.ts';
 import { functionOf, ROOT } from '../../viewer/model/recording.ts';
@@ -195,13 +195,28 @@ describe('a recording that is compared with another one', () => {
 
   test('is only compared with recordings that have the event', async () => {
     const state = await stateOf(OLD, NEW, profileOf({ main: 5 }, 'page-faults'));
-    expect(inputsWith(state.recording, state.selection.event)).toEqual([0, 1]);
+    expect(comparableInputs(state.recording, state.selection.event)).toEqual([0, 1]);
     state.compare(2);
-    expect([state.comparison, state.compared]).toEqual([undefined, -1]);
+    expect([state.comparison, state.compared, state.selection.scope]).toEqual([undefined, -1, { of: 'all' }]);
     state.compare(0);
     expect(state.selection.scope).toEqual({ of: 'input', index: 1 });
-    state.select({ event: state.recording.events.findIndex(({ name }) => name === 'page-faults') });
-    expect(state.compared).toBe(-1);
+    const faults = state.recording.events.findIndex(({ name }) => name === 'page-faults');
+    state.showEvent(faults);
+    expect([state.compared, state.selection.scope]).toEqual([-1, { of: 'all' }]);
+    expect(comparableInputs(state.recording, faults)).toEqual([]);
+  });
+
+  test('stays compared when another event is shown that both have', async () => {
+    const both = (time: number, faults: number): Profile =>
+      buildProfile([
+        { timeNs: 0, period: time, event: 'cpu-clock', stack: ['main'] },
+        { timeNs: 1, period: faults, event: 'page-faults', stack: ['main', 'load'] },
+      ]);
+    const state = await stateOf(both(20, 1), both(10, 3));
+    state.compare(1);
+    const other = state.recording.events.findIndex((_, index) => index !== state.selection.event);
+    state.showEvent(other);
+    expect([state.selection, state.compared]).toMatchObject([{ event: other, scope: { of: 'input', index: 0 } }, 1]);
   });
 
   test('is in the address, so that the browser leads back to it', async () => {
@@ -222,7 +237,7 @@ describe('a recording that is compared with another one', () => {
     await fc.assert(
       fc.asyncProperty(randomProfile, randomProfile, fc.boolean(), async (base, profile, isTurned) => {
         const state = await stateOf(base, profile);
-        if (inputsWith(state.recording, state.selection.event).length < 2) return;
+        if (comparableInputs(state.recording, state.selection.event).length < 2) return;
         state.group('none');
         if (isTurned) state.turn('callers');
         const { recording } = state;

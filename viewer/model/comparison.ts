@@ -6,17 +6,17 @@ import { isRest } from './rest-graph.ts';
 import type { SelectedSamples } from './selected-samples.ts';
 import type { Selection } from './selection.ts';
 
-/** Indexes of the recordings that have samples of an event: only these can be compared. */
-export function inputsWith({ inputs, processes, threads, totals }: Recording, event: number): readonly number[] {
+/** Indexes of the recordings that can be compared: those that have samples of an event; none if that is only one. */
+export function comparableInputs({ inputs, processes, threads, totals }: Recording, event: number): readonly number[] {
   const found = new Set<number>();
   for (const one of totals) if (one.event === event) found.add(processes[threads[one.thread].process].input);
-  return [...inputs.keys()].filter((input) => found.has(input));
+  return found.size > 1 ? [...inputs.keys()].filter((input) => found.has(input)) : [];
 }
 
 /** Whether the samples that are shown can be compared with a recording: they are all of another one, and no group has the name of one. */
 export function canCompare(recording: Recording, base: number, { event, scope }: Pick<Selection, 'event' | 'scope'>, grouping: Grouping): boolean {
   if (scope.of !== 'input' || scope.index === base || !isComparable(grouping)) return false;
-  const inputs = inputsWith(recording, event);
+  const inputs = comparableInputs(recording, event);
   return inputs.includes(base) && inputs.includes(scope.index);
 }
 

@@ -1,4 +1,4 @@
-import { inputsWith } from '../model/comparison.ts';
+import { comparableInputs } from '../model/comparison.ts';
 import { closed } from '../model/direction.ts';
 import { recordingFacts } from '../model/facts.ts';
 import { GROUPINGS } from '../model/grouping.ts';
@@ -33,7 +33,7 @@ export class Controls {
     // The one that is shown first leads the list.
     listed.sort((a, b) => Number(b.index === recording.event) - Number(a.index === recording.event) || b.event.samples - a.event.samples);
     this.#event.append(...listed.map(({ event, index }) => new Option(event.name.slice(0, MAX_LABEL), String(index))));
-    this.#event.addEventListener('change', () => state.select({ event: Number(this.#event.value), scope: { of: 'all' } }));
+    this.#event.addEventListener('change', () => state.showEvent(Number(this.#event.value)));
     this.#weight.addEventListener('change', () => state.select({ weight: this.#weight.value === 'samples' ? 'samples' : 'period' }));
     if (recording.inputs.length < 2) this.#grouping.querySelector('[value=input]')?.remove();
     this.#grouping.addEventListener('change', () => state.group(GROUPINGS.find((one) => one === this.#grouping.value) ?? 'none'));
@@ -78,7 +78,7 @@ export class Controls {
     this.#weight.replaceChildren(...(event.period > 0 ? [period] : []), new Option('Samples', 'samples'));
     this.#weight.value = selection.weight;
     this.#scopes.render();
-    const comparable = inputsWith(recording, selection.event);
+    const comparable = comparableInputs(recording, selection.event);
     for (const option of this.#compared.options) option.disabled = option.value !== '-1' && !comparable.includes(Number(option.value));
     byId('name').textContent = recording.name;
     byId('name').title = recording.name;

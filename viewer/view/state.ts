@@ -1,5 +1,5 @@
 import type { CallTree } from '../model/call-tree.ts';
-import { Comparison, canCompare, inputsWith, isComparable, relativeChange } from '../model/comparison.ts';
+import { Comparison, canCompare, comparableInputs, isComparable, relativeChange } from '../model/comparison.ts';
 import { withCounterparts } from '../model/counterparts.ts';
 import type { ShownStacks } from '../model/folded.ts';
 import type { FunctionWeights } from '../model/function-weights.ts';
@@ -72,6 +72,12 @@ export class State {
     this.#makeGraph('samples');
   }
 
+  /** Shows an event: of all threads, since those that were shown may have no samples of it. A comparison goes on if both recordings have some. */
+  showEvent(event: number): void {
+    const { scope } = this.selection;
+    this.select({ event, scope: canCompare(this.recording, this.compared, { event, scope }, this.grouping) ? scope : { of: 'all' } });
+  }
+
   /** @param selection what else is chosen at the same time */
   group(grouping: Grouping, selection: Partial<Selection> = {}): void {
     this.grouping = grouping;
@@ -89,7 +95,8 @@ export class State {
    */
   compare(base: number, wanted = this.selection.scope): void {
     this.compared = base;
-    const others = inputsWith(this.recording, this.selection.event).filter((input) => input !== base);
+    const inputs = comparableInputs(this.recording, this.selection.event);
+    const others = inputs.includes(base) ? inputs.filter((input) => input !== base) : [];
     const isOther = wanted.of === 'input' && others.includes(wanted.index);
     const scope: Scope = base < 0 || isOther || others.length === 0 ? wanted : { of: 'input', index: others[others.length - 1] };
     if (base < 0 || isComparable(this.grouping)) this.select({ scope });
