@@ -88,6 +88,7 @@ const FOREIGN_OPTIONS: readonly string[] = [
     'permission',
   ],
   ...['perf-basic-prof', 'perf-prof', 'use-largepages'], // Node
+  ...['js-flags', 'no-sandbox'], // Chromium
   ...['profile', 'v8-flags', 'jitmap'], // Wasmtime, Deno, Mono
   ...['debug-dump'], // readelf
   ...['override-timestamp', 'color', 'countname', 'kernel'], // parca-push, flamegraph.pl, stackcollapse-perf.pl
