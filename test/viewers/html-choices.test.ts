@@ -29,6 +29,7 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await texts('#path button')).toEqual(['app (2)']);
     });
   });
+
   it('shows where names begin that are too long, in whichever direction they are written', async () => {
     const names = ['\u05d0\u05d1_'.repeat(100), 'name_'.repeat(100)];
     const stacks = names.map((name, timeNs) => ({ timeNs, pid: 1, comm: names[0], stack: [name, 'leaf'] }));
@@ -46,6 +47,7 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect((await texts('#scope option'))[1]).toMatch(/\u200e {2}100%$/);
     });
   });
+
   it('opens the box of what is too small to be drawn, with the pointer and with keys', async () => {
     const small = Array.from({ length: 5 }, (_, nth) => ({ timeNs: nth + 1, period: 5 - nth, stack: ['main', `small_${nth}`, 'leaf'] }));
     const profile = buildProfile([{ timeNs: 0, period: 1_000_000, stack: ['main', 'large'] }, ...small]);
@@ -74,6 +76,7 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await texts('#path [aria-current]')).toEqual(['main']);
     });
   });
+
   it('has one stop of the Tab key for all rows of a table, and other keys that lead from row to row', async () => {
     const many = buildProfile(Array.from({ length: 120 }, (_, nth) => ({ timeNs: nth, period: 1000 - nth, stack: ['main', `f${nth}`] })));
     await openProfilePage(browser, many, async ({ page, settled }) => {
@@ -112,6 +115,7 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       }
     });
   });
+
   it('compares a recording with another one, the largest changes first', async () => {
     const [base, other] = [
       { main: 20, sort: 60, write: 20 },
@@ -150,6 +154,7 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
     });
     await openProfilePage(browser, STACKS, async ({ page }) => expect(await page.locator('#compared').isVisible()).toBe(false));
   });
+
   it('goes back and forth, and shows by its address what was shown', async () => {
     await openProfilePage(browser, STACKS, async ({ clickBox, page, rows, settled, texts }) => {
       const shown = async (): Promise<string> => {
@@ -189,6 +194,7 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await shown()).toBe('sort, comp, sort, 1');
     });
   });
+
   it('shows a function alone, with what it calls and what calls it', async () => {
     await openProfilePage(browser, STACKS, async ({ clickBox, page, rows, settled, texts }) => {
       await page.locator('#table button', { hasText: 'sort' }).click();
@@ -213,6 +219,7 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await texts('#path button')).toEqual(['stacks with sort', '✕ Remove focus']);
     });
   });
+
   it('takes what a link searches for as a text, however much it looks like an expression, and however long it is', async () => {
     const [name, part] = ['a'.repeat(60_000), 'a'.repeat(15_000)];
     const stacks = [...Array.from({ length: 40 }, (_, nth) => `${name}${nth}`), 'std::vector<(a+)+$>'];
@@ -227,6 +234,7 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect([await found('(A+)+$'), await found(`${part}b${part}`), await found(`${part}39`)]).toEqual([1, 0, 1]);
     });
   });
+
   it('gives the graph more or less of the window, by mouse and keys', async () => {
     await openProfilePage(browser, STACKS, async ({ clickBox, page, settled, texts }) => {
       const heights = async (): Promise<number[]> => {
@@ -258,6 +266,7 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await divider.isVisible()).toBe(false);
     });
   });
+
   it('gives the table more or less of the width, and keeps both lines where they are when it is loaded again', async () => {
     await openProfilePage(browser, STACKS, async ({ page, settled }) => {
       const widths = async (): Promise<number[]> => {
@@ -284,6 +293,7 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect([all > 400, below]).toEqual([true, all]);
     });
   });
+
   it('has its lines in their first places where it may keep nothing, and where something else was kept', async () => {
     await openProfilePage(browser, STACKS, async ({ page, settled }) => {
       const divider = page.locator('#divider');
