@@ -219,6 +219,16 @@ describe('a recording that is compared with another one', () => {
     expect([state.selection, state.compared]).toMatchObject([{ event: other, scope: { of: 'input', index: 0 } }, 1]);
   });
 
+  test('does not have its change before the name of the other one, if that is written from right to left', async () => {
+    const profiles = [
+      { profile: OLD, label: 'ישן' },
+      { profile: NEW, label: 'new.data' },
+    ];
+    const state = new State(await pageRecording(mergeProfiles(profiles)));
+    state.compare(0);
+    expect(boxTexts(state, nodeOf(state, 'main', 'sort')).numbers).toContain('20.0% in ישן\u200e (+40.00 points)');
+  });
+
   test('is in the address, so that the browser leads back to it', async () => {
     const state = await stateOf(OLD, NEW);
     state.compare(0);

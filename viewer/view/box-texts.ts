@@ -1,5 +1,6 @@
 import { CATEGORIES, categoryOf } from '../model/categories.ts';
 import { pointsText } from '../model/comparison.ts';
+import { closed } from '../model/direction.ts';
 import { functionOf, isInlined, type Recording, ROOT } from '../model/recording.ts';
 import { isRest } from '../model/rest-graph.ts';
 import { processLabel, type Scope, threadLabel } from '../model/selection.ts';
@@ -70,7 +71,7 @@ function numbersOf(state: State, node: number): string {
 /** The share in the base, and how it has changed: `10.2% in old.data (+2.10 points)`. @param base the weight there */
 export function baseText({ compared, comparison, recording, whole }: State, weight: number, base: number): string {
   const baseWhole = comparison?.whole ?? 0;
-  return `${percentText(base, baseWhole)} in ${recording.inputs[compared]} (${pointsText(weight, whole, base, baseWhole)} points)`;
+  return `${percentText(base, baseWhole)} in ${closed(recording.inputs[compared])} (${pointsText(weight, whole, base, baseWhole)} points)`;
 }
 
 /** The box that a box is drawn below: where a rest is zoomed, its children have taken the place of all children of its parent. */
