@@ -19,6 +19,8 @@ const NO_BYTES = new Uint8Array(0);
 const ADDRESS_HIGH_BITS = 0x00ffffff;
 const ADDRESS_SIGN = 0x00800000;
 const ADDRESS_TOP_BYTE = 0xff000000;
+/** Where the exception level is in the high word of an instruction's address. */
+const LEVEL_SHIFT = 29;
 
 /**
  * Reads sampled operations from the bytes that the processor wrote, piece by piece. An end or timestamp packet ends an operation.
@@ -168,6 +170,7 @@ export class SpeOperationReader {
         operation.hasPc = true;
         operation.pcLo = lo;
         operation.pcHi = extended(hi);
+        operation.level = (hi >>> LEVEL_SHIFT) & 3;
         break;
       case ADDRESS_TARGET:
         operation.targetLo = lo;

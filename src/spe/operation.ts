@@ -22,6 +22,8 @@ export class SpeOperation {
   hasPc = false;
   pcLo = 0;
   pcHi = 0;
+  /** The exception level that it ran at: 0 for user code. */
+  level = 0;
   /** Where a branch goes. */
   targetLo = 0;
   targetHi = 0;
@@ -56,6 +58,7 @@ export class SpeOperation {
     this.hasPc = false;
     this.pcLo = 0;
     this.pcHi = 0;
+    this.level = 0;
     this.targetLo = 0;
     this.targetHi = 0;
     this.addressLo = 0;

@@ -33,6 +33,7 @@ describe('packets', () => {
       hasPc: false,
       pcLo: 0,
       pcHi: 0,
+      level: 0,
       targetLo: 0,
       targetHi: 0,
       addressLo: 0,
@@ -55,9 +56,17 @@ describe('packets', () => {
 
   it.each([
     ['the address of a user instruction', spePacket.address(0, speAddress(0x400123n, 0)), { hasPc: true, pcLo: 0x400123, pcHi: 0 }],
-    ['that of a kernel instruction at EL1', spePacket.address(0, speAddress(0xffff_8000_1000_0004n, 1)), { hasPc: true, pcLo: 0x10000004, pcHi: 0xffff8000 }],
-    ['that at EL2', spePacket.address(0, speAddress(0xffff_8000_1000_0004n, 2)), { hasPc: true, pcLo: 0x10000004, pcHi: 0xffff8000 }],
-    ['that of a kernel with 52 bits', spePacket.address(0, speAddress(0xfff8_8000_1000_0004n, 1)), { hasPc: true, pcLo: 0x10000004, pcHi: 0xfff88000 }],
+    [
+      'that of a kernel instruction at EL1',
+      spePacket.address(0, speAddress(0xffff_8000_1000_0004n, 1)),
+      { hasPc: true, pcLo: 0x10000004, pcHi: 0xffff8000, level: 1 },
+    ],
+    ['that at EL2', spePacket.address(0, speAddress(0xffff_8000_1000_0004n, 2)), { hasPc: true, pcLo: 0x10000004, pcHi: 0xffff8000, level: 2 }],
+    [
+      'that of a kernel with 52 bits',
+      spePacket.address(0, speAddress(0xfff8_8000_1000_0004n, 1)),
+      { hasPc: true, pcLo: 0x10000004, pcHi: 0xfff88000, level: 1 },
+    ],
     ['the target of a branch', spePacket.address(1, speAddress(0x400500n, 0)), { targetLo: 0x400500 }],
     ['the target of a return from the kernel', spePacket.address(1, speAddress(0x400500n, 1)), { targetLo: 0x400500, targetHi: 0 }],
     ['a data address with a tag', spePacket.address(2, 0xaa00_ffff_8000_1000n), { addressLo: 0x80001000, addressHi: 0xffff }],

@@ -81,8 +81,9 @@ export class SpeSamples {
   /** Adds the samples of an operation. @param timeNs see {@link timeOf} */
   add(operation: SpeOperation, timeNs: number, { nr, cpu, pid, tid, turnNs }: SpeSurroundings): void {
     // hot
-    const { pcLo, pcHi, events } = operation;
-    const cpumode = (pcHi & KERNEL_HALF) === 0 ? abi.PERF_RECORD_MISC_USER : abi.PERF_RECORD_MISC_KERNEL;
+    const { pcLo, pcHi, level, events } = operation;
+    // A hypervisor's code may be in the lower half, where no program's names are for it.
+    const cpumode = level === 0 && (pcHi & KERNEL_HALF) === 0 ? abi.PERF_RECORD_MISC_USER : abi.PERF_RECORD_MISC_KERNEL;
     const row = this.#row;
     row.nr = nr;
     row.timeNs = timeNs;

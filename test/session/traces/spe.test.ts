@@ -63,6 +63,11 @@ describe('events', () => {
     expect(samples[0].frames).toMatchObject([{ address: KERNEL, cpumode: 1 }]);
   });
 
+  it('of a hypervisor’s code are not in the program, whatever its address', async () => {
+    const { samples } = await decodeTrace([load(2000n, { level: 2, context: 100 }), load(2001n, { context: 100 })], { filter: { events: ['memory'] } });
+    expect(samples.map(({ frames }) => frames.map(({ dso, cpumode }) => [dso, cpumode]))).toEqual([[[undefined, 1]], [['/bin/app', 2]]]);
+  });
+
   it('can be chosen by their names', async () => {
     const { samples } = await decodeTrace([load(2000n), load(3000n)], { filter: { events: ['latency'] } });
     expect(samples.map(({ event }) => event)).toEqual(['latency', 'latency']);
