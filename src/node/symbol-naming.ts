@@ -6,6 +6,7 @@ import type { OpenInput } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DebuginfodClient } from '../host/symbols/debuginfod.ts';
 import { debuginfodClient } from '../host/symbols/debuginfod-servers.ts';
+import { notedFiles } from '../host/symbols/noted-files.ts';
 import { checkSymbolPaths, namedSymbolFiles } from '../host/symbols/symbol-paths.ts';
 import { type SymbolSources, symbolSources } from '../host/symbols/symbol-sources.ts';
 import type { OpenedFiles } from '../host/system/opened-files.ts';
@@ -60,6 +61,8 @@ export class SymbolNaming {
     cancellation: Cancellation,
   ): SymbolSources {
     if (options.debuginfod !== undefined) throw new PerfconvError('usage', 'debuginfod cannot be combined with symbolFiles, whose fetch asks servers');
-    return symbolSources(input, diagnostics, { ...symbolizerOptions(options), openedFiles: this.#openedFiles, cancellation, files });
+    for (const { path } of namedSymbolFiles(options)) this.#openedFiles.addIfThere(path);
+    const places = { ...symbolizerOptions(options), openedFiles: this.#openedFiles, cancellation, files: notedFiles(files, this.#openedFiles) };
+    return symbolSources(input, diagnostics, places);
   }
 }

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openRecording as openBytes } from '../../src/index.ts';
@@ -41,6 +43,28 @@ test('a class that extends the files of this machine has a server of its own', a
   expect(binary?.places.map(({ place }) => place)).toContain('own server');
   expect(asked).toContainEqual(expect.stringMatching(/^executable [0-9a-f]{40}$/));
   await recording.close();
+});
+
+test('are not overwritten by outputs, whether options name them or they were found', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perfconv-own-'));
+  try {
+    const binary = join(folder, 'symfs/opt/perfconv-fixtures/bin/threads');
+    mkdirSync(dirname(binary), { recursive: true });
+    for (const [from, to] of [
+      ['kallsyms', join(folder, 'kallsyms')],
+      ['symfs/opt/perfconv-fixtures/bin/threads', binary],
+    ])
+      copyFileSync(fileURLToPath(new URL(`../../fixtures/${from}`, import.meta.url)), to);
+    const recording = await openRecording(RECORDING);
+    const options = { symbolFiles: new NodeSymbolFiles(), symfs: join(folder, 'symfs'), kallsyms: join(folder, 'kallsyms') };
+    const profile = await recording.profile(options);
+    for (const path of [options.kallsyms, binary]) {
+      expect(await failure(profile.write('folded', path))).toEqual(['usage', `${path} would overwrite ${path}, which symbols were read from`]);
+    }
+    await recording.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('are not combined with servers, and are checked', async () => {

@@ -20,6 +20,16 @@ export class OpenedFiles {
     }
   }
 
+  /** Adds what is at a path; nothing if there is none, or if that cannot be found out. */
+  addIfThere(path: string): void {
+    try {
+      const stats = statSync(systemPath(path), { bigint: true, throwIfNoEntry: false });
+      if (stats !== undefined) this.add(path, stats);
+    } catch {
+      // It is below a directory that may not be read.
+    }
+  }
+
   /** The path by which a file was opened; undefined if it was not. */
   pathOf(identity: string): string | undefined {
     return this.#paths.get(identity);

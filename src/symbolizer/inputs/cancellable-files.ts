@@ -1,10 +1,12 @@
 import type { Cancellation } from '../../base/streams/cancellation.ts';
+import { boundFiles } from './bound-files.ts';
 import type { FetchedFile, SymbolFiles } from './symbol-files.ts';
 
 /** Files that are opened, read and fetched for a call that a signal may give up. Without a signal, they are what they were. */
 export function cancellableFiles(files: SymbolFiles, cancellation: Cancellation): SymbolFiles {
   if (cancellation.signal === undefined) return files;
   return {
+    ...boundFiles(files),
     open: async (path) => {
       await cancellation.checkpoint();
       const source = await files.open(path);
@@ -14,13 +16,6 @@ export function cancellableFiles(files: SymbolFiles, cancellation: Cancellation)
       await cancellation.checkpoint();
       return files.decompress(compression, bytes, maxSizeBytes, isAhead);
     },
-    ownVdso: () => files.ownVdso(),
-    runningKernel: () => files.runningKernel(),
-    defaultBuildIdDir: () => files.defaultBuildIdDir(),
-    ...(files.openJitFile && { openJitFile: files.openJitFile.bind(files) }),
-    ...(files.openJitDump && { openJitDump: files.openJitDump.bind(files) }),
-    ...(files.isForbidden && { isForbidden: files.isForbidden.bind(files) }),
-    ...(files.stamp && { stamp: files.stamp.bind(files) }),
     ...(files.fetch && { fetch: cancellableFetch(files.fetch.bind(files), cancellation) }),
   };
 }
