@@ -89,7 +89,7 @@ writeFileSync(join(root, 'dist', 'cli', 'LICENSES.txt'), programLicenses(parts))
 
 writeFileSync(join(root, 'dist', 'perfconv.html'), await compileConverter());
 
-/** Removes the declarations that no entry leads to, three of four: nobody can import them. */
+/** Removes the declarations that no entry leads to, three in four: nobody can import them. */
 function removeUnusedDeclarations() {
   const dist = join(root, 'dist');
   const declarations = new Set(LIBRARY.map((entry) => join(dist, `${entry}.d.ts`)));
