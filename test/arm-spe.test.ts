@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { randomTrace, randomTraceRecords } from './support/builders/recordings/random-trace.ts';
+import { speRecord } from './support/builders/recordings/spe-encoder.ts';
 import { encodeIndexed, speRecording } from './support/builders/recordings/spe-recordings.ts';
 import { runMain } from './support/programs/run-main.ts';
 import { describeInvariants } from './support/truth/invariants.ts';
@@ -21,4 +22,13 @@ it('info says that samples were made of the trace', async () => {
   const info = JSON.parse((await runMain(['info', '--json', path])).stdout.toString());
   expect(info.auxtrace).toEqual({ entries: 3, sizeBytes: 144, isDecoded: true });
   expect(info.diagnostics).toEqual([]);
+});
+
+it('info gives no times if the operations have none', async () => {
+  const untimed = join(directory, 'untimed.data');
+  writeFileSync(untimed, encodeIndexed(speRecording({ pieces: [{ bytes: speRecord({ pc: 0x400100n, context: 100 }) }] })));
+  const { time } = JSON.parse((await runMain(['info', '--json', untimed])).stdout.toString());
+  expect(time).toBeUndefined();
+  expect((await runMain(['info', untimed])).stdout.toString()).not.toMatch(/^time/m);
+  expect((await runMain(['-t', 'folded', '-o', '-', untimed])).stdout.toString()).toMatch(/^app;.* 1$/m);
 });

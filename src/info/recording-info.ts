@@ -106,10 +106,9 @@ export interface InfoSubject {
 
 /** Sums up a recording that was read from its first record to its last. */
 export function recordingInfo({ source, profile, session, samplesOutOfOrder, modifiedNs, findings }: InfoSubject): RecordingInfo {
-  const { header, features, counts } = session;
+  const { header, features, counts, hasTimes } = session;
   const { meta } = profile;
   const clock = clockInfo(features, session.events);
-  const hasTimes = profile.totals.size > 0 && session.events.some(({ layout }) => layout.time >= 0);
   const dataSizeBytes = header.dataEnd - header.dataStart;
   return {
     schemaVersion: 1,

@@ -74,8 +74,7 @@ function assembleMappings(session: SessionResult, { locations }: ProfileBuilder)
 }
 
 function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder, filter: string): ProfileMeta {
-  const { features, baseTime } = session;
-  const hasTimes = Number.isFinite(builder.firstTimeNs);
+  const { features, baseTime, hasTimes } = session;
   const durationNs = hasTimes ? builder.lastTimeNs - builder.firstTimeNs : 0;
   const startTime = hasTimes ? baseTime + BigInt(builder.firstTimeNs) : baseTime;
   const wallClockOffsetNs = wallClockOffset(features, session.events);

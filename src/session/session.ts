@@ -43,6 +43,8 @@ export interface SessionResult {
   readonly counts: RecordCounts;
   /** What relative times count from, in the recording's clock; 0 when no record carries a time. */
   readonly baseTime: bigint;
+  /** Whether any sample that passed the filters has a time. */
+  readonly hasTimes: boolean;
   /** Number of samples before filters; each member of a group counts. */
   readonly sampleCount: number;
   /** Number of samples that passed the filters but were left out, because their stacks do not reach the start of their thread (`truncated: 'drop'`). */
@@ -218,6 +220,7 @@ class Session implements RecordVisitor {
       tasks: tasks.tasks,
       counts: this.#counts,
       baseTime: this.#parts.clock.base,
+      hasTimes: Number.isFinite(this.#profile.firstTimeNs),
       sampleCount: replay.sampleCount,
       cutCount: replay.cutCount,
       unwindEnds: userStacks.ends,
