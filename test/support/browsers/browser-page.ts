@@ -114,8 +114,10 @@ export async function savedBy({ downloadsPath, page }: Viewer, act: () => Promis
     const names = existsSync(downloadsPath) ? readdirSync(downloadsPath) : [];
     // While a file is not whole, there is another one beside it.
     if (names.length === 1 && !names[0].endsWith('.part')) {
-      const bytes = readFileSync(join(downloadsPath, names[0]));
-      rmSync(join(downloadsPath, names[0]));
+      const path = join(downloadsPath, names[0]);
+      // Firefox may rename it once more between listing and reading.
+      const bytes = readIfThere(path);
+      rmSync(path, { force: true });
       if (bytes.length > 0) return { name: names[0], bytes };
     }
     await delay(50);
@@ -151,5 +153,15 @@ export async function waitUntil(viewer: Viewer, expression: string, timeoutMs: n
   while (!(await viewer.page.evaluate<boolean>(`Boolean(${expression})`))) {
     if (Date.now() > deadline) throw new Error(`the viewer does not load the file; it said: ${viewer.problems.join('; ') || 'nothing'}`);
     await viewer.page.waitForTimeout(100);
+  }
+}
+
+/** The bytes of a file; none if it is no longer there. */
+function readIfThere(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
   }
 }
