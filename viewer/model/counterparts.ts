@@ -1,10 +1,11 @@
+import { fileName } from './file-name.ts';
 import type { FunctionWeights } from './function-weights.ts';
 import { type CodeFunction, functionOf, isInlined, type Recording } from './recording.ts';
 
 /** What functions of two recordings have to have in common to be the same one, from much to little. */
 const KEYS: readonly ((one: CodeFunction) => string)[] = [
-  (one) => `${one.fullName}\0${baseName(one.binary)}\0${baseName(one.place.replace(/:\d+$/, ''))}`,
-  (one) => `${one.fullName}\0${baseName(one.binary)}`,
+  (one) => `${one.fullName}\0${fileName(one.binary)}\0${fileName(one.place.replace(/:\d+$/, ''))}`,
+  (one) => `${one.fullName}\0${fileName(one.binary)}`,
   ({ fullName }) => fullName,
 ];
 
@@ -53,8 +54,4 @@ function singles(functions: ReadonlySet<number>, keyOf: (one: number) => string)
   }
   for (const key of shared) found.delete(key);
   return found;
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -1,3 +1,4 @@
+import { fileName } from '../model/file-name.ts';
 import { foldedLines } from '../model/folded.ts';
 import { ROOT } from '../model/recording.ts';
 import { byId } from './dom.ts';
@@ -65,8 +66,7 @@ export class Saving {
 
 /** The name of a file without its extension, and without what some systems have no names with. */
 function fileStem(name: string): string {
-  const stem = name
-    .slice(name.lastIndexOf('/') + 1)
+  const stem = fileName(name)
     .replace(/\.[^.]{1,9}$/, '')
     .replace(/[\\:*?"<>|]/g, '_');
   return stem.slice(0, MAX_NAME) || 'profile';

@@ -1,5 +1,6 @@
 import { categoryOf } from '../model/categories.ts';
 import { change, pointsText } from '../model/comparison.ts';
+import { fileName } from '../model/file-name.ts';
 import { percentText } from '../model/units.ts';
 import type { Colors } from './colors.ts';
 import { button, byId, element, named } from './dom.ts';
@@ -190,5 +191,5 @@ function functionCount(count: number, isSearch: boolean): string {
 
 /** The part of a path after the last slash. */
 function baseName(path: string): string {
-  return path.startsWith('[') ? path : path.slice(path.lastIndexOf('/') + 1) || path;
+  return path.startsWith('[') ? path : fileName(path) || path;
 }
