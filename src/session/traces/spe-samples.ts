@@ -12,6 +12,7 @@ import { NOT_UNWOUND, RecordRow } from '../rows/record-row.ts';
 import { hasNeoverseSources, SpeDataSource } from './spe-data-source.ts';
 import { madeEvent, OWN_SPE_EVENTS, SPE_EVENTS, type SpeEvent } from './spe-events.ts';
 import type { TraceClock } from './trace-clock.ts';
+import { operationTime } from './trace-times.ts';
 
 /** In the high word of addresses of the kernel's half. */
 const KERNEL_HALF = 0x80000000;
@@ -70,12 +71,9 @@ export class SpeSamples {
   }
 
   /** The time of an operation, relative to the recording's; NaN if that is not known. */
-  timeOf({ hasTime, timeLo, timeHi }: SpeOperation): number {
+  timeOf(operation: SpeOperation): number {
     // hot
-    const clock = this.#traceClock;
-    if (!hasTime || clock === undefined) return Number.NaN;
-    clock.convert(timeLo, timeHi);
-    return this.#clock.relative(clock.lo, clock.hi);
+    return this.#traceClock === undefined ? Number.NaN : operationTime(operation, this.#traceClock, this.#clock);
   }
 
   /** Adds the samples of an operation. @param timeNs see {@link timeOf} */
