@@ -1,5 +1,5 @@
-import { PerfconvError } from '../problems/errors.ts';
 import type { ByteSink } from './byte-sink.ts';
+import { engineStream } from './engine-stream.ts';
 
 /** The part of the web's streams that is used; browsers and Node declare their types in different places. */
 interface WebStreams {
@@ -32,7 +32,10 @@ export class WebCompressor implements ByteSink {
    * @throws PerfconvError `unsupported` if the engine has none
    */
   constructor(target: ByteSink, format: Format, remedy = '') {
-    const { readable, writable } = engineStream(format, remedy);
+    const { readable, writable } = engineStream((globalThis as WebStreams).CompressionStream, format, {
+      absent: `this engine does not compress (it has no CompressionStream)${remedy}`,
+      refused: `this engine does not compress (its CompressionStream refuses)${remedy}`,
+    });
     this.#writer = writable.getWriter();
     this.#pumped = this.#pump(readable.getReader(), target);
   }
@@ -73,16 +76,5 @@ export class WebCompressor implements ByteSink {
       // Otherwise, a write would wait for ever for somebody to read on.
       await reader.cancel(error).catch(() => {});
     }
-  }
-}
-
-/** @throws PerfconvError `unsupported` if there is none, or only one that refuses: the sandbox of Next.js for its edge runtime has such a class */
-function engineStream(format: Format, remedy: string): EngineStream {
-  const { CompressionStream } = globalThis as WebStreams;
-  if (CompressionStream === undefined) throw new PerfconvError('unsupported', `this engine does not compress (it has no CompressionStream)${remedy}`);
-  try {
-    return new CompressionStream(format);
-  } catch (cause) {
-    throw new PerfconvError('unsupported', `this engine does not compress (its CompressionStream refuses)${remedy}`, {}, { cause });
   }
 }

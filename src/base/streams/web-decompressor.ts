@@ -1,4 +1,5 @@
 import { messageOf, PerfconvError } from '../problems/errors.ts';
+import { engineStream } from './engine-stream.ts';
 
 /** The part of the web's streams that is used; browsers and Node declare their types in different places. */
 interface WebStreams {
@@ -30,7 +31,10 @@ const ZLIB = 'deflate';
  * @throws PerfconvError `damaged`, after what the engine had unpacked before; `unsupported` in an engine without DecompressionStream
  */
 export async function* inflateInEngine(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const { readable, writable } = engineStream();
+  const { readable, writable } = engineStream((globalThis as WebStreams).DecompressionStream, ZLIB, {
+    absent: 'zlib is not unpacked here: this engine has no DecompressionStream',
+    refused: "zlib is not unpacked here: this engine's DecompressionStream refuses",
+  });
   const [reader, writer] = [readable.getReader(), writable.getWriter()];
   let inputFailure: { readonly error: unknown } | undefined;
   // Reading reports what is wrong with the data, too.
@@ -45,17 +49,6 @@ export async function* inflateInEngine(input: AsyncIterable<Uint8Array> | Iterab
   } finally {
     await reader.cancel().catch(() => {});
     await written;
-  }
-}
-
-/** @throws PerfconvError `unsupported` if there is none, or only one that refuses, as in the sandbox of Next.js for its edge runtime */
-function engineStream(): InstanceType<NonNullable<WebStreams['DecompressionStream']>> {
-  const { DecompressionStream } = globalThis as WebStreams;
-  if (DecompressionStream === undefined) throw new PerfconvError('unsupported', 'zlib is not unpacked here: this engine has no DecompressionStream');
-  try {
-    return new DecompressionStream(ZLIB);
-  } catch (cause) {
-    throw new PerfconvError('unsupported', "zlib is not unpacked here: this engine's DecompressionStream refuses", {}, { cause });
   }
 }
 
